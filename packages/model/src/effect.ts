@@ -1,0 +1,83 @@
+// Owns the words of the effect ledger (rules E1-E9): classes, states, the durable record.
+// `@agenttx/ledger` owns the transitions.
+
+import type { JsonValue } from "./json.js";
+import type { StepNumber } from "./transaction.js";
+
+export type EffectClass = "read-only" | "reversible" | "irreversible";
+
+/**
+ * requested -> confirmed | failed | indeterminate; confirmed -> compensating -> compensated |
+ * unresolved; indeterminate -> confirmed | absent | unresolved; unresolved -> compensating |
+ * resolved. `staged` waits for commit and then becomes `requested` in the outbox, or `dropped`.
+ */
+export type EffectState =
+  | "staged"
+  | "dropped"
+  | "requested"
+  | "confirmed"
+  | "failed"
+  | "indeterminate"
+  | "absent"
+  | "compensating"
+  | "compensated"
+  | "unresolved"
+  | "resolved";
+
+export type ResolutionKind =
+  | "happened"
+  | "did-not-happen"
+  | "compensated-by-hand"
+  | "accepted-as-is"
+  | "retry";
+
+export interface Resolution {
+  readonly kind: ResolutionKind;
+  readonly actor: string;
+  readonly note: string;
+  readonly atMs: number;
+}
+
+/** An undo as data: a tool's compensation, or an action the tool registered; never a closure. */
+export interface UndoAction {
+  /** Order of registration within the step, from 1; undone newest first. */
+  readonly seq: number;
+  readonly effectId: string;
+  readonly step: StepNumber;
+  readonly tool: string;
+  readonly toolVersion: string;
+  /** `compensate`, or the name of an action the tool declared in `undo`. */
+  readonly action: string;
+  readonly args: JsonValue;
+}
+
+/** The durable account of one effectful call (E2). Bytes on disk are its JSON. */
+export interface EffectRecord {
+  readonly effectId: string;
+  readonly transaction: string;
+  readonly step: StepNumber;
+  readonly attempt: number;
+  readonly tool: string;
+  readonly toolVersion: string;
+  readonly effectClass: EffectClass;
+  readonly state: EffectState;
+  readonly idempotencyKey: string;
+  /** SHA-256, hex, of the canonical request. */
+  readonly requestDigest: string;
+  /** The request with secrets redacted: what compensation and people may see. */
+  readonly request: JsonValue;
+  /** The tool's output once confirmed, else null. */
+  readonly receipt: JsonValue;
+  /** Earlier effects whose results this one explicitly used: they are undone after it. */
+  readonly dependsOn: readonly string[];
+  readonly compensation: "auto" | "ask";
+  readonly owner: string | null;
+  /** Milliseconds since the epoch after which it can no longer be undone, or null. */
+  readonly undoUntilMs: number | null;
+  readonly undoAttempts: number;
+  /** Why it is unresolved, for people; null otherwise. */
+  readonly problem: string | null;
+  readonly resolution: Resolution | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}

@@ -1,0 +1,51 @@
+// Owns the public list of @agenttx/model. No I/O, no clock, no dependency.
+export type {
+  EffectClass,
+  EffectRecord,
+  EffectState,
+  Resolution,
+  ResolutionKind,
+  UndoAction,
+} from "./effect.js";
+export type { ErrorCode, ErrorDetails } from "./errors.js";
+export { AgentTxError, ERROR_CODES, isAgentTxError, printableKey, WriteConflictError } from "./errors.js";
+export type { CleanHint, HintCategory } from "./hint.js";
+export type { JsonArray, JsonObject, JsonPrimitive, JsonValue } from "./json.js";
+export * as limits from "./limits.js";
+export type {
+  DependencyPathEdge,
+  RollbackCandidate,
+  RollbackCounters,
+  RollbackDecision,
+  RollbackPolicy,
+  RollbackReason,
+  RollbackStrategy,
+} from "./policy.js";
+export type {
+  ArgumentSchema,
+  LookupResult,
+  SchemaIssue,
+  SchemaResult,
+  StateEntry,
+  StateRange,
+  ToolContext,
+  ToolDefinition,
+  ToolState,
+  UndoContext,
+  UndoResult,
+} from "./tool.js";
+export { DefiniteFailure } from "./tool.js";
+export type {
+  CommitOutcome,
+  CompensationError,
+  Constraint,
+  ContextEntry,
+  RollbackOutcome,
+  StepFailed,
+  StepNumber,
+  StepOutcome,
+  StepRolledBack,
+  StepSucceeded,
+  TransactionStatus,
+  TransactionView,
+} from "./transaction.js";

@@ -1,0 +1,34 @@
+// Owns the caps that callers can hit. Each is checked before anything is written (S11).
+
+/** Largest key in bytes; the empty key is refused. */
+export const KEY_BYTES_MAX = 4096;
+/** Largest value in bytes (64 MiB). */
+export const VALUE_BYTES_MAX = 64 * 1024 * 1024;
+/** Default cap of the bytes one transaction may write (1 GiB); configurable. */
+export const TRANSACTION_BYTES_MAX_DEFAULT = 1024 * 1024 * 1024;
+/** Default cap of the distinct keys one transaction may write; configurable. */
+export const TRANSACTION_KEYS_MAX_DEFAULT = 1_000_000;
+/** Steps of one transaction: bounds what one rollback reads. */
+export const STEPS_PER_TRANSACTION_MAX = 10_000;
+/** Longest transaction id in bytes. */
+export const TRANSACTION_ID_BYTES_MAX = 256;
+/** Longest agent id in bytes. */
+export const AGENT_ID_BYTES_MAX = 256;
+/** Most metadata entries of one transaction. */
+export const METADATA_ENTRIES_MAX = 64;
+/** Longest tool name in bytes; it has at least one. */
+export const TOOL_NAME_BYTES_MAX = 128;
+/** Longest arguments of one step as JSON text, in bytes (1 MiB). */
+export const ARGUMENTS_BYTES_MAX = 1024 * 1024;
+/** Longest raw context of one step, in bytes (1 MiB). */
+export const RAW_CONTEXT_BYTES_MAX = 1024 * 1024;
+/** Deepest nesting of JSON that is read or stored. */
+export const JSON_DEPTH_MAX = 64;
+/** Longest request id in bytes. */
+export const REQUEST_ID_BYTES_MAX = 128;
+/** Constraints kept per transaction by default; the oldest leave first (E10). */
+export const CONSTRAINTS_MAX_DEFAULT = 32;
+/** Longest hint text in characters (H1). */
+export const HINT_TEXT_MAX = 240;
+/** Longest key in a hint, in characters (H6). */
+export const HINT_KEY_MAX = 128;
