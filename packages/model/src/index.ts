@@ -8,7 +8,13 @@ export type {
   UndoAction,
 } from "./effect.js";
 export type { ErrorCode, ErrorDetails } from "./errors.js";
-export { AgentTxError, ERROR_CODES, isAgentTxError, printableKey, WriteConflictError } from "./errors.js";
+export {
+  AgentTxError,
+  ERROR_CODES,
+  isAgentTxError,
+  printableKey,
+  WriteConflictError,
+} from "./errors.js";
 export type { CleanHint, HintCategory } from "./hint.js";
 export type { JsonArray, JsonObject, JsonPrimitive, JsonValue } from "./json.js";
 export * as limits from "./limits.js";

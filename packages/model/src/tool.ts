@@ -85,7 +85,11 @@ export type LookupResult<Output = JsonValue> =
   | { readonly status: "absent"; readonly final: boolean }
   | { readonly status: "unknown" };
 
-export interface ToolDefinition<Name extends string = string, Args = JsonObject, Output = JsonValue> {
+export interface ToolDefinition<
+  Name extends string = string,
+  Args = JsonObject,
+  Output = JsonValue,
+> {
   readonly name: Name;
   readonly description?: string;
   /** Stored with each undo, so that a later deploy knows what it undoes. Default "1". */
@@ -103,7 +107,10 @@ export interface ToolDefinition<Name extends string = string, Args = JsonObject,
   ): Promise<UndoResult | void> | UndoResult | void;
   /** Undo actions that `registerUndo` may name. */
   readonly undo?: Readonly<
-    Record<string, (args: JsonValue, context: UndoContext) => Promise<UndoResult | void> | UndoResult | void>
+    Record<
+      string,
+      (args: JsonValue, context: UndoContext) => Promise<UndoResult | void> | UndoResult | void
+    >
   >;
   lookup?(
     call: { readonly args: Args; readonly idempotencyKey: string },
