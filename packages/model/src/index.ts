@@ -1,4 +1,6 @@
 // Owns the public list of @agenttx/model. No I/O, no clock, no dependency.
+import * as limits from "./limits.js";
+
 export type {
   EffectClass,
   EffectRecord,
@@ -17,7 +19,6 @@ export {
 } from "./errors.js";
 export type { CleanHint, HintCategory } from "./hint.js";
 export type { JsonArray, JsonObject, JsonPrimitive, JsonValue } from "./json.js";
-export * as limits from "./limits.js";
 export type {
   DependencyPathEdge,
   RollbackCandidate,
@@ -55,3 +56,5 @@ export type {
   TransactionStatus,
   TransactionView,
 } from "./transaction.js";
+
+export { limits };
