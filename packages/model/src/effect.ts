@@ -40,7 +40,7 @@ export interface Resolution {
 
 /** An undo as data: a tool's compensation, or an action the tool registered; never a closure. */
 export interface UndoAction {
-  /** Order of registration within the step, from 1; undone newest first. */
+  /** Order of registration within the transaction, from 1; undone newest first. */
   readonly seq: number;
   readonly effectId: string;
   readonly step: StepNumber;
@@ -74,9 +74,18 @@ export interface EffectRecord {
   readonly owner: string | null;
   /** Milliseconds since the epoch after which it can no longer be undone, or null. */
   readonly undoUntilMs: number | null;
+  /** What a person does instead of an undo: named by tools that act irreversibly at once (E1). */
+  readonly forwardRecovery: string | null;
+  /** False until a receipt, a throw or a lookup told what happened. */
+  readonly outcomeKnown: boolean;
   readonly undoAttempts: number;
+  /** Seqs of the undo actions that are confirmed while others of the effect are still to run. */
+  readonly undone: readonly number[];
   /** Why it is unresolved, for people; null otherwise. */
   readonly problem: string | null;
+  /** Who moves it on while it is unresolved or retried: the engine, a person, the return of its
+   *  tool. Null in every other case; it is listed as open exactly while this is not null. */
+  readonly waitsFor: "retry" | "person" | "tool" | null;
   readonly resolution: Resolution | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
