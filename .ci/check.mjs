@@ -7,10 +7,18 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const bin = join(root, "node_modules", ".bin");
+const wire = join(root, "packages", "wire");
 const checks = [
   ["format and lint", join(bin, "biome"), ["ci", "."]],
   ["C++ format", process.execPath, [".ci/format-cpp.mjs"]],
   ["types", join(bin, "turbo"), ["run", "typecheck", "--output-logs=errors-only"]],
+  ["protocol style", join(wire, "node_modules", ".bin", "buf"), ["lint", "proto"], wire],
+  [
+    "protocol compatibility",
+    join(wire, "node_modules", ".bin", "buf"),
+    ["breaking", "proto", "--against", "baseline/v1.binpb"],
+    wire,
+  ],
   [
     "import rules",
     join(bin, "depcruise"),
@@ -19,10 +27,10 @@ const checks = [
 ];
 
 const failed = [];
-for (const [title, command, args] of checks) {
+for (const [title, command, args, cwd = root] of checks) {
   process.stdout.write(`check: ${title}\n`);
   const { status } = spawnSync(command, args, {
-    cwd: root,
+    cwd,
     stdio: ["ignore", "inherit", "inherit"],
     env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, TURBO_TELEMETRY_DISABLED: "1" },
   });

@@ -38,6 +38,14 @@ export interface Effect {
   resolution: Resolution | undefined;
   createdAtMs: bigint;
   updatedAtMs: bigint;
+  /** What a person does instead of an undo. */
+  forwardRecovery: string;
+  /** False until a receipt, a throw or a lookup told what happened. */
+  outcomeKnown: boolean;
+  /** Undo actions confirmed while others of the effect are still to run. */
+  undone: number[];
+  /** retry, person, tool, or empty when it waits for nothing. */
+  waitsFor: string;
 }
 
 export interface Resolution {
@@ -116,6 +124,10 @@ function createBaseEffect(): Effect {
     resolution: undefined,
     createdAtMs: 0n,
     updatedAtMs: 0n,
+    forwardRecovery: "",
+    outcomeKnown: false,
+    undone: [],
+    waitsFor: "",
   };
 }
 
@@ -195,6 +207,22 @@ export const Effect: MessageFns<Effect> = {
         throw new globalThis.Error("value provided for field message.updatedAtMs of type int64 too large");
       }
       writer.uint32(168).int64(message.updatedAtMs);
+    }
+    if (message.forwardRecovery !== "") {
+      writer.uint32(178).string(message.forwardRecovery);
+    }
+    if (message.outcomeKnown !== false) {
+      writer.uint32(184).bool(message.outcomeKnown);
+    }
+    if (message.undone.length !== 0) {
+      writer.uint32(194).fork();
+      for (const v of message.undone) {
+        writer.uint32(v);
+      }
+      writer.join();
+    }
+    if (message.waitsFor !== "") {
+      writer.uint32(202).string(message.waitsFor);
     }
     return writer;
   },
@@ -380,6 +408,48 @@ export const Effect: MessageFns<Effect> = {
             message.updatedAtMs = reader.int64() as bigint;
             continue;
           }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.forwardRecovery = reader.string();
+            continue;
+          }
+          case 23: {
+            if (tag !== 184) {
+              break;
+            }
+
+            message.outcomeKnown = reader.bool();
+            continue;
+          }
+          case 24: {
+            if (tag === 192) {
+              message.undone.push(reader.uint32());
+
+              continue;
+            }
+
+            if (tag === 194) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.undone.push(reader.uint32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 25: {
+            if (tag !== 202) {
+              break;
+            }
+
+            message.waitsFor = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -475,6 +545,24 @@ export const Effect: MessageFns<Effect> = {
         : isSet(object.updated_at_ms)
         ? BigInt(object.updated_at_ms)
         : 0n,
+      forwardRecovery: isSet(object.forwardRecovery)
+        ? globalThis.String(object.forwardRecovery)
+        : isSet(object.forward_recovery)
+        ? globalThis.String(object.forward_recovery)
+        : "",
+      outcomeKnown: isSet(object.outcomeKnown)
+        ? globalThis.Boolean(object.outcomeKnown)
+        : isSet(object.outcome_known)
+        ? globalThis.Boolean(object.outcome_known)
+        : false,
+      undone: globalThis.Array.isArray(object?.undone)
+        ? object.undone.map((e: any) => globalThis.Number(e))
+        : [],
+      waitsFor: isSet(object.waitsFor)
+        ? globalThis.String(object.waitsFor)
+        : isSet(object.waits_for)
+        ? globalThis.String(object.waits_for)
+        : "",
     };
   },
 
@@ -543,6 +631,18 @@ export const Effect: MessageFns<Effect> = {
     if (message.updatedAtMs !== 0n) {
       obj.updatedAtMs = message.updatedAtMs.toString();
     }
+    if (message.forwardRecovery !== "") {
+      obj.forwardRecovery = message.forwardRecovery;
+    }
+    if (message.outcomeKnown !== false) {
+      obj.outcomeKnown = message.outcomeKnown;
+    }
+    if (message.undone?.length) {
+      obj.undone = message.undone.map((e) => Math.round(e));
+    }
+    if (message.waitsFor !== "") {
+      obj.waitsFor = message.waitsFor;
+    }
     return obj;
   },
 
@@ -580,6 +680,10 @@ export const Effect: MessageFns<Effect> = {
     message.updatedAtMs = (object.updatedAtMs !== undefined && object.updatedAtMs !== null)
       ? BigInt(object.updatedAtMs)
       : 0n;
+    message.forwardRecovery = object.forwardRecovery ?? "";
+    message.outcomeKnown = object.outcomeKnown ?? false;
+    message.undone = object.undone?.map((e) => e) || [];
+    message.waitsFor = object.waitsFor ?? "";
     return message;
   },
 };

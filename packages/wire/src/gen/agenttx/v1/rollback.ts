@@ -148,6 +148,16 @@ export interface DecisionReason {
   budget: number;
   budgetLeft: number;
   path: DependencyEdge[];
+  /** What was looked at, in order. */
+  considered: RollbackCandidate[];
+}
+
+export interface RollbackCandidate {
+  strategy: RollbackStrategy;
+  target: number;
+  replayCost: number;
+  /** Why it was not taken; empty for the one that was. */
+  refused: string;
 }
 
 export interface DependencyEdge {
@@ -272,7 +282,17 @@ export const RollbackPolicy: MessageFns<RollbackPolicy> = {
 };
 
 function createBaseDecisionReason(): DecisionReason {
-  return { rule: "", key: "", producer: 0, failureNumber: 0, replayCost: 0, budget: 0, budgetLeft: 0, path: [] };
+  return {
+    rule: "",
+    key: "",
+    producer: 0,
+    failureNumber: 0,
+    replayCost: 0,
+    budget: 0,
+    budgetLeft: 0,
+    path: [],
+    considered: [],
+  };
 }
 
 export const DecisionReason: MessageFns<DecisionReason> = {
@@ -300,6 +320,9 @@ export const DecisionReason: MessageFns<DecisionReason> = {
     }
     for (const v of message.path) {
       DependencyEdge.encode(v!, writer.uint32(66).fork()).join();
+    }
+    for (const v of message.considered) {
+      RollbackCandidate.encode(v!, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -381,6 +404,14 @@ export const DecisionReason: MessageFns<DecisionReason> = {
             message.path.push(DependencyEdge.decode(reader, reader.uint32()));
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.considered.push(RollbackCandidate.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -417,6 +448,9 @@ export const DecisionReason: MessageFns<DecisionReason> = {
       path: globalThis.Array.isArray(object?.path)
         ? object.path.map((e: any) => DependencyEdge.fromJSON(e))
         : [],
+      considered: globalThis.Array.isArray(object?.considered)
+        ? object.considered.map((e: any) => RollbackCandidate.fromJSON(e))
+        : [],
     };
   },
 
@@ -446,6 +480,9 @@ export const DecisionReason: MessageFns<DecisionReason> = {
     if (message.path?.length) {
       obj.path = message.path.map((e) => DependencyEdge.toJSON(e));
     }
+    if (message.considered?.length) {
+      obj.considered = message.considered.map((e) => RollbackCandidate.toJSON(e));
+    }
     return obj;
   },
 
@@ -462,6 +499,128 @@ export const DecisionReason: MessageFns<DecisionReason> = {
     message.budget = object.budget ?? 0;
     message.budgetLeft = object.budgetLeft ?? 0;
     message.path = object.path?.map((e) => DependencyEdge.fromPartial(e)) || [];
+    message.considered = object.considered?.map((e) => RollbackCandidate.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRollbackCandidate(): RollbackCandidate {
+  return { strategy: 0, target: 0, replayCost: 0, refused: "" };
+}
+
+export const RollbackCandidate: MessageFns<RollbackCandidate> = {
+  encode(message: RollbackCandidate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.strategy !== 0) {
+      writer.uint32(8).int32(message.strategy);
+    }
+    if (message.target !== 0) {
+      writer.uint32(16).uint32(message.target);
+    }
+    if (message.replayCost !== 0) {
+      writer.uint32(24).uint32(message.replayCost);
+    }
+    if (message.refused !== "") {
+      writer.uint32(34).string(message.refused);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RollbackCandidate {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRollbackCandidate();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.strategy = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.target = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.replayCost = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.refused = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RollbackCandidate {
+    return {
+      strategy: isSet(object.strategy) ? rollbackStrategyFromJSON(object.strategy) : 0,
+      target: isSet(object.target) ? globalThis.Number(object.target) : 0,
+      replayCost: isSet(object.replayCost)
+        ? globalThis.Number(object.replayCost)
+        : isSet(object.replay_cost)
+        ? globalThis.Number(object.replay_cost)
+        : 0,
+      refused: isSet(object.refused) ? globalThis.String(object.refused) : "",
+    };
+  },
+
+  toJSON(message: RollbackCandidate): unknown {
+    const obj: any = {};
+    if (message.strategy !== 0) {
+      obj.strategy = rollbackStrategyToJSON(message.strategy);
+    }
+    if (message.target !== 0) {
+      obj.target = Math.round(message.target);
+    }
+    if (message.replayCost !== 0) {
+      obj.replayCost = Math.round(message.replayCost);
+    }
+    if (message.refused !== "") {
+      obj.refused = message.refused;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<RollbackCandidate>): RollbackCandidate {
+    return RollbackCandidate.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RollbackCandidate>): RollbackCandidate {
+    const message = createBaseRollbackCandidate();
+    message.strategy = object.strategy ?? 0;
+    message.target = object.target ?? 0;
+    message.replayCost = object.replayCost ?? 0;
+    message.refused = object.refused ?? "";
     return message;
   },
 };

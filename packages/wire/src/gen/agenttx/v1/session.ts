@@ -41,7 +41,7 @@ export interface SessionRequest {
    * Chosen by the client, unique among requests in flight; echoed in the answer. It pairs answers
    * with requests on this stream. The request_id inside a call makes it idempotent.
    */
-  correlationId: bigint;
+  correlationId: number;
   /** Milliseconds; 0 = the server's default. */
   deadlineMs: number;
   request:
@@ -57,7 +57,7 @@ export interface SessionRequest {
 }
 
 export interface SessionResponse {
-  correlationId: bigint;
+  correlationId: number;
   response:
     | { $case: "error"; value: SessionError }
     | { $case: "begin"; value: BeginTransactionResponse }
@@ -94,16 +94,13 @@ export interface SessionGoaway {
 }
 
 function createBaseSessionRequest(): SessionRequest {
-  return { correlationId: 0n, deadlineMs: 0, request: undefined };
+  return { correlationId: 0, deadlineMs: 0, request: undefined };
 }
 
 export const SessionRequest: MessageFns<SessionRequest> = {
   encode(message: SessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.correlationId !== 0n) {
-      if (BigInt.asUintN(64, message.correlationId) !== message.correlationId) {
-        throw new globalThis.Error("value provided for field message.correlationId of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.correlationId);
+    if (message.correlationId !== 0) {
+      writer.uint32(8).uint32(message.correlationId);
     }
     if (message.deadlineMs !== 0) {
       writer.uint32(16).uint32(message.deadlineMs);
@@ -155,7 +152,7 @@ export const SessionRequest: MessageFns<SessionRequest> = {
               break;
             }
 
-            message.correlationId = reader.uint64() as bigint;
+            message.correlationId = reader.uint32();
             continue;
           }
           case 2: {
@@ -245,10 +242,10 @@ export const SessionRequest: MessageFns<SessionRequest> = {
   fromJSON(object: any): SessionRequest {
     return {
       correlationId: isSet(object.correlationId)
-        ? BigInt(object.correlationId)
+        ? globalThis.Number(object.correlationId)
         : isSet(object.correlation_id)
-        ? BigInt(object.correlation_id)
-        : 0n,
+        ? globalThis.Number(object.correlation_id)
+        : 0,
       deadlineMs: isSet(object.deadlineMs)
         ? globalThis.Number(object.deadlineMs)
         : isSet(object.deadline_ms)
@@ -278,8 +275,8 @@ export const SessionRequest: MessageFns<SessionRequest> = {
 
   toJSON(message: SessionRequest): unknown {
     const obj: any = {};
-    if (message.correlationId !== 0n) {
-      obj.correlationId = message.correlationId.toString();
+    if (message.correlationId !== 0) {
+      obj.correlationId = Math.round(message.correlationId);
     }
     if (message.deadlineMs !== 0) {
       obj.deadlineMs = Math.round(message.deadlineMs);
@@ -309,9 +306,7 @@ export const SessionRequest: MessageFns<SessionRequest> = {
   },
   fromPartial(object: DeepPartial<SessionRequest>): SessionRequest {
     const message = createBaseSessionRequest();
-    message.correlationId = (object.correlationId !== undefined && object.correlationId !== null)
-      ? BigInt(object.correlationId)
-      : 0n;
+    message.correlationId = object.correlationId ?? 0;
     message.deadlineMs = object.deadlineMs ?? 0;
     switch (object.request?.$case) {
       case "begin": {
@@ -368,16 +363,13 @@ export const SessionRequest: MessageFns<SessionRequest> = {
 };
 
 function createBaseSessionResponse(): SessionResponse {
-  return { correlationId: 0n, response: undefined };
+  return { correlationId: 0, response: undefined };
 }
 
 export const SessionResponse: MessageFns<SessionResponse> = {
   encode(message: SessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.correlationId !== 0n) {
-      if (BigInt.asUintN(64, message.correlationId) !== message.correlationId) {
-        throw new globalThis.Error("value provided for field message.correlationId of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.correlationId);
+    if (message.correlationId !== 0) {
+      writer.uint32(8).uint32(message.correlationId);
     }
     switch (message.response?.$case) {
       case "error":
@@ -432,7 +424,7 @@ export const SessionResponse: MessageFns<SessionResponse> = {
               break;
             }
 
-            message.correlationId = reader.uint64() as bigint;
+            message.correlationId = reader.uint32();
             continue;
           }
           case 2: {
@@ -533,10 +525,10 @@ export const SessionResponse: MessageFns<SessionResponse> = {
   fromJSON(object: any): SessionResponse {
     return {
       correlationId: isSet(object.correlationId)
-        ? BigInt(object.correlationId)
+        ? globalThis.Number(object.correlationId)
         : isSet(object.correlation_id)
-        ? BigInt(object.correlation_id)
-        : 0n,
+        ? globalThis.Number(object.correlation_id)
+        : 0,
       response: isSet(object.error)
         ? { $case: "error", value: SessionError.fromJSON(object.error) }
         : isSet(object.begin)
@@ -565,8 +557,8 @@ export const SessionResponse: MessageFns<SessionResponse> = {
 
   toJSON(message: SessionResponse): unknown {
     const obj: any = {};
-    if (message.correlationId !== 0n) {
-      obj.correlationId = message.correlationId.toString();
+    if (message.correlationId !== 0) {
+      obj.correlationId = Math.round(message.correlationId);
     }
     if (message.response?.$case === "error") {
       obj.error = SessionError.toJSON(message.response.value);
@@ -597,9 +589,7 @@ export const SessionResponse: MessageFns<SessionResponse> = {
   },
   fromPartial(object: DeepPartial<SessionResponse>): SessionResponse {
     const message = createBaseSessionResponse();
-    message.correlationId = (object.correlationId !== undefined && object.correlationId !== null)
-      ? BigInt(object.correlationId)
-      : 0n;
+    message.correlationId = object.correlationId ?? 0;
     switch (object.response?.$case) {
       case "error": {
         if (object.response?.value !== undefined && object.response?.value !== null) {

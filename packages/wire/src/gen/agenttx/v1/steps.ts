@@ -61,6 +61,31 @@ export interface ExecuteStepResponse {
   writesReverted: bigint;
   hintKeys: string[];
   hintRetryable: boolean;
+  /** The same constraints as data. */
+  constraintEntries: Constraint[];
+  /** The same compensation errors as data. */
+  compensationFailures: CompensationFailure[];
+  /** The step this answers. */
+  stepId: number;
+  hintRule: string;
+  /** Unset when the other side did not say. */
+  hintRetryAfterMs?: number | undefined;
+}
+
+/** What a failure taught; never raw text. */
+export interface Constraint {
+  category: string;
+  /** Empty when no field was named. */
+  key: string;
+  rule: string;
+  text: string;
+}
+
+export interface CompensationFailure {
+  effectId: string;
+  stepId: number;
+  toolName: string;
+  message: string;
 }
 
 export interface ReportFailureRequest {
@@ -327,6 +352,11 @@ function createBaseExecuteStepResponse(): ExecuteStepResponse {
     writesReverted: 0n,
     hintKeys: [],
     hintRetryable: false,
+    constraintEntries: [],
+    compensationFailures: [],
+    stepId: 0,
+    hintRule: "",
+    hintRetryAfterMs: undefined,
   };
 }
 
@@ -400,6 +430,21 @@ export const ExecuteStepResponse: MessageFns<ExecuteStepResponse> = {
     }
     if (message.hintRetryable !== false) {
       writer.uint32(176).bool(message.hintRetryable);
+    }
+    for (const v of message.constraintEntries) {
+      Constraint.encode(v!, writer.uint32(186).fork()).join();
+    }
+    for (const v of message.compensationFailures) {
+      CompensationFailure.encode(v!, writer.uint32(194).fork()).join();
+    }
+    if (message.stepId !== 0) {
+      writer.uint32(200).uint32(message.stepId);
+    }
+    if (message.hintRule !== "") {
+      writer.uint32(210).string(message.hintRule);
+    }
+    if (message.hintRetryAfterMs !== undefined) {
+      writer.uint32(217).double(message.hintRetryAfterMs);
     }
     return writer;
   },
@@ -593,6 +638,46 @@ export const ExecuteStepResponse: MessageFns<ExecuteStepResponse> = {
             message.hintRetryable = reader.bool();
             continue;
           }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.constraintEntries.push(Constraint.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.compensationFailures.push(CompensationFailure.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 25: {
+            if (tag !== 200) {
+              break;
+            }
+
+            message.stepId = reader.uint32();
+            continue;
+          }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.hintRule = reader.string();
+            continue;
+          }
+          case 27: {
+            if (tag !== 217) {
+              break;
+            }
+
+            message.hintRetryAfterMs = reader.double();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -703,6 +788,31 @@ export const ExecuteStepResponse: MessageFns<ExecuteStepResponse> = {
         : isSet(object.hint_retryable)
         ? globalThis.Boolean(object.hint_retryable)
         : false,
+      constraintEntries: globalThis.Array.isArray(object?.constraintEntries)
+        ? object.constraintEntries.map((e: any) => Constraint.fromJSON(e))
+        : globalThis.Array.isArray(object?.constraint_entries)
+        ? object.constraint_entries.map((e: any) => Constraint.fromJSON(e))
+        : [],
+      compensationFailures: globalThis.Array.isArray(object?.compensationFailures)
+        ? object.compensationFailures.map((e: any) => CompensationFailure.fromJSON(e))
+        : globalThis.Array.isArray(object?.compensation_failures)
+        ? object.compensation_failures.map((e: any) => CompensationFailure.fromJSON(e))
+        : [],
+      stepId: isSet(object.stepId)
+        ? globalThis.Number(object.stepId)
+        : isSet(object.step_id)
+        ? globalThis.Number(object.step_id)
+        : 0,
+      hintRule: isSet(object.hintRule)
+        ? globalThis.String(object.hintRule)
+        : isSet(object.hint_rule)
+        ? globalThis.String(object.hint_rule)
+        : "",
+      hintRetryAfterMs: isSet(object.hintRetryAfterMs)
+        ? globalThis.Number(object.hintRetryAfterMs)
+        : isSet(object.hint_retry_after_ms)
+        ? globalThis.Number(object.hint_retry_after_ms)
+        : undefined,
     };
   },
 
@@ -774,6 +884,21 @@ export const ExecuteStepResponse: MessageFns<ExecuteStepResponse> = {
     if (message.hintRetryable !== false) {
       obj.hintRetryable = message.hintRetryable;
     }
+    if (message.constraintEntries?.length) {
+      obj.constraintEntries = message.constraintEntries.map((e) => Constraint.toJSON(e));
+    }
+    if (message.compensationFailures?.length) {
+      obj.compensationFailures = message.compensationFailures.map((e) => CompensationFailure.toJSON(e));
+    }
+    if (message.stepId !== 0) {
+      obj.stepId = Math.round(message.stepId);
+    }
+    if (message.hintRule !== "") {
+      obj.hintRule = message.hintRule;
+    }
+    if (message.hintRetryAfterMs !== undefined) {
+      obj.hintRetryAfterMs = floatToJson(message.hintRetryAfterMs);
+    }
     return obj;
   },
 
@@ -808,6 +933,257 @@ export const ExecuteStepResponse: MessageFns<ExecuteStepResponse> = {
       : 0n;
     message.hintKeys = object.hintKeys?.map((e) => e) || [];
     message.hintRetryable = object.hintRetryable ?? false;
+    message.constraintEntries = object.constraintEntries?.map((e) => Constraint.fromPartial(e)) || [];
+    message.compensationFailures = object.compensationFailures?.map((e) => CompensationFailure.fromPartial(e)) || [];
+    message.stepId = object.stepId ?? 0;
+    message.hintRule = object.hintRule ?? "";
+    message.hintRetryAfterMs = object.hintRetryAfterMs ?? undefined;
+    return message;
+  },
+};
+
+function createBaseConstraint(): Constraint {
+  return { category: "", key: "", rule: "", text: "" };
+}
+
+export const Constraint: MessageFns<Constraint> = {
+  encode(message: Constraint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.category !== "") {
+      writer.uint32(10).string(message.category);
+    }
+    if (message.key !== "") {
+      writer.uint32(18).string(message.key);
+    }
+    if (message.rule !== "") {
+      writer.uint32(26).string(message.rule);
+    }
+    if (message.text !== "") {
+      writer.uint32(34).string(message.text);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Constraint {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConstraint();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.category = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.rule = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Constraint {
+    return {
+      category: isSet(object.category) ? globalThis.String(object.category) : "",
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      rule: isSet(object.rule) ? globalThis.String(object.rule) : "",
+      text: isSet(object.text) ? globalThis.String(object.text) : "",
+    };
+  },
+
+  toJSON(message: Constraint): unknown {
+    const obj: any = {};
+    if (message.category !== "") {
+      obj.category = message.category;
+    }
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.rule !== "") {
+      obj.rule = message.rule;
+    }
+    if (message.text !== "") {
+      obj.text = message.text;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<Constraint>): Constraint {
+    return Constraint.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Constraint>): Constraint {
+    const message = createBaseConstraint();
+    message.category = object.category ?? "";
+    message.key = object.key ?? "";
+    message.rule = object.rule ?? "";
+    message.text = object.text ?? "";
+    return message;
+  },
+};
+
+function createBaseCompensationFailure(): CompensationFailure {
+  return { effectId: "", stepId: 0, toolName: "", message: "" };
+}
+
+export const CompensationFailure: MessageFns<CompensationFailure> = {
+  encode(message: CompensationFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.effectId !== "") {
+      writer.uint32(10).string(message.effectId);
+    }
+    if (message.stepId !== 0) {
+      writer.uint32(16).uint32(message.stepId);
+    }
+    if (message.toolName !== "") {
+      writer.uint32(26).string(message.toolName);
+    }
+    if (message.message !== "") {
+      writer.uint32(34).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompensationFailure {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompensationFailure();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.effectId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.stepId = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.toolName = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CompensationFailure {
+    return {
+      effectId: isSet(object.effectId)
+        ? globalThis.String(object.effectId)
+        : isSet(object.effect_id)
+        ? globalThis.String(object.effect_id)
+        : "",
+      stepId: isSet(object.stepId)
+        ? globalThis.Number(object.stepId)
+        : isSet(object.step_id)
+        ? globalThis.Number(object.step_id)
+        : 0,
+      toolName: isSet(object.toolName)
+        ? globalThis.String(object.toolName)
+        : isSet(object.tool_name)
+        ? globalThis.String(object.tool_name)
+        : "",
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+    };
+  },
+
+  toJSON(message: CompensationFailure): unknown {
+    const obj: any = {};
+    if (message.effectId !== "") {
+      obj.effectId = message.effectId;
+    }
+    if (message.stepId !== 0) {
+      obj.stepId = Math.round(message.stepId);
+    }
+    if (message.toolName !== "") {
+      obj.toolName = message.toolName;
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<CompensationFailure>): CompensationFailure {
+    return CompensationFailure.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CompensationFailure>): CompensationFailure {
+    const message = createBaseCompensationFailure();
+    message.effectId = object.effectId ?? "";
+    message.stepId = object.stepId ?? 0;
+    message.toolName = object.toolName ?? "";
+    message.message = object.message ?? "";
     return message;
   },
 };

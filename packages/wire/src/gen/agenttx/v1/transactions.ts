@@ -7,6 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { RollbackPolicy } from "./rollback.js";
+import { CompensationFailure, Constraint } from "./steps.js";
 
 export const protobufPackage = "agenttx.v1";
 
@@ -72,6 +73,7 @@ export interface RollbackTransactionResponse {
   transactionStatus: string;
   unresolvedEffects: string[];
   writesReverted: bigint;
+  compensationFailures: CompensationFailure[];
 }
 
 export interface GetTransactionRequest {
@@ -98,6 +100,7 @@ export interface GetTransactionResponse {
   stepsCommitted: number;
   beganAtMs: bigint;
   updatedAtMs: bigint;
+  constraintEntries: Constraint[];
 }
 
 export interface GetTransactionResponse_MetadataEntry {
@@ -920,6 +923,7 @@ function createBaseRollbackTransactionResponse(): RollbackTransactionResponse {
     transactionStatus: "",
     unresolvedEffects: [],
     writesReverted: 0n,
+    compensationFailures: [],
   };
 }
 
@@ -948,6 +952,9 @@ export const RollbackTransactionResponse: MessageFns<RollbackTransactionResponse
         throw new globalThis.Error("value provided for field message.writesReverted of type uint64 too large");
       }
       writer.uint32(56).uint64(message.writesReverted);
+    }
+    for (const v of message.compensationFailures) {
+      CompensationFailure.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -1021,6 +1028,14 @@ export const RollbackTransactionResponse: MessageFns<RollbackTransactionResponse
             message.writesReverted = reader.uint64() as bigint;
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.compensationFailures.push(CompensationFailure.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1070,6 +1085,11 @@ export const RollbackTransactionResponse: MessageFns<RollbackTransactionResponse
         : isSet(object.writes_reverted)
         ? BigInt(object.writes_reverted)
         : 0n,
+      compensationFailures: globalThis.Array.isArray(object?.compensationFailures)
+        ? object.compensationFailures.map((e: any) => CompensationFailure.fromJSON(e))
+        : globalThis.Array.isArray(object?.compensation_failures)
+        ? object.compensation_failures.map((e: any) => CompensationFailure.fromJSON(e))
+        : [],
     };
   },
 
@@ -1096,6 +1116,9 @@ export const RollbackTransactionResponse: MessageFns<RollbackTransactionResponse
     if (message.writesReverted !== 0n) {
       obj.writesReverted = message.writesReverted.toString();
     }
+    if (message.compensationFailures?.length) {
+      obj.compensationFailures = message.compensationFailures.map((e) => CompensationFailure.toJSON(e));
+    }
     return obj;
   },
 
@@ -1113,6 +1136,7 @@ export const RollbackTransactionResponse: MessageFns<RollbackTransactionResponse
     message.writesReverted = (object.writesReverted !== undefined && object.writesReverted !== null)
       ? BigInt(object.writesReverted)
       : 0n;
+    message.compensationFailures = object.compensationFailures?.map((e) => CompensationFailure.fromPartial(e)) || [];
     return message;
   },
 };
@@ -1227,6 +1251,7 @@ function createBaseGetTransactionResponse(): GetTransactionResponse {
     stepsCommitted: 0,
     beganAtMs: 0n,
     updatedAtMs: 0n,
+    constraintEntries: [],
   };
 }
 
@@ -1282,6 +1307,9 @@ export const GetTransactionResponse: MessageFns<GetTransactionResponse> = {
         throw new globalThis.Error("value provided for field message.updatedAtMs of type int64 too large");
       }
       writer.uint32(120).int64(message.updatedAtMs);
+    }
+    for (const v of message.constraintEntries) {
+      Constraint.encode(v!, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -1422,6 +1450,14 @@ export const GetTransactionResponse: MessageFns<GetTransactionResponse> = {
             message.updatedAtMs = reader.int64() as bigint;
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.constraintEntries.push(Constraint.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1512,6 +1548,11 @@ export const GetTransactionResponse: MessageFns<GetTransactionResponse> = {
         : isSet(object.updated_at_ms)
         ? BigInt(object.updated_at_ms)
         : 0n,
+      constraintEntries: globalThis.Array.isArray(object?.constraintEntries)
+        ? object.constraintEntries.map((e: any) => Constraint.fromJSON(e))
+        : globalThis.Array.isArray(object?.constraint_entries)
+        ? object.constraint_entries.map((e: any) => Constraint.fromJSON(e))
+        : [],
     };
   },
 
@@ -1568,6 +1609,9 @@ export const GetTransactionResponse: MessageFns<GetTransactionResponse> = {
     if (message.updatedAtMs !== 0n) {
       obj.updatedAtMs = message.updatedAtMs.toString();
     }
+    if (message.constraintEntries?.length) {
+      obj.constraintEntries = message.constraintEntries.map((e) => Constraint.toJSON(e));
+    }
     return obj;
   },
 
@@ -1601,6 +1645,7 @@ export const GetTransactionResponse: MessageFns<GetTransactionResponse> = {
     message.updatedAtMs = (object.updatedAtMs !== undefined && object.updatedAtMs !== null)
       ? BigInt(object.updatedAtMs)
       : 0n;
+    message.constraintEntries = object.constraintEntries?.map((e) => Constraint.fromPartial(e)) || [];
     return message;
   },
 };
