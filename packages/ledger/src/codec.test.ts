@@ -19,6 +19,7 @@ const EFFECT: EffectRecord = newEffect(
     idempotencyKey: "k",
     requestDigest: "d",
     request: { order: 7 },
+    secretPaths: [],
     dependsOn: ["t/9"],
     compensation: "auto",
     owner: "logistics",
@@ -35,6 +36,7 @@ const UNDO: UndoAction = {
   toolVersion: "1",
   action: "compensate",
   args: { order: 7 },
+  secretPaths: [],
 };
 
 function bytes(value: unknown): Uint8Array {

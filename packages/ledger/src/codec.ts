@@ -56,6 +56,7 @@ const EFFECT: Members<EffectRecord> = {
   idempotencyKey: isText,
   requestDigest: isText,
   request: isJson,
+  secretPaths: isList(isText),
   receipt: isJson,
   dependsOn: isList(isText),
   compensation: isOneOf(["auto", "ask"]),
@@ -80,6 +81,7 @@ const UNDO: Members<UndoAction> = {
   toolVersion: isText,
   action: isText,
   args: isJson,
+  secretPaths: isList(isText),
 };
 
 /** Bytes of space `effect`. Throws INVALID_ARGUMENT when a member is no JSON. */

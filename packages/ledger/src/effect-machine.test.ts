@@ -25,6 +25,7 @@ const RESOLUTION = { kind: "accepted-as-is", actor: "ann", note: "paid by hand",
 
 const EVENTS: { readonly [Type in EffectEventType]: EffectEvent } = {
   request: { type: "request" },
+  secretPaths: [],
   drop: { type: "drop" },
   confirm: { type: "confirm", receipt: { id: 7 }, undoUntilMs: 99 },
   fail: { type: "fail" },
@@ -64,6 +65,7 @@ function effect(state: EffectState, changes: Partial<EffectRecord> = {}): Effect
     idempotencyKey: "k",
     requestDigest: "d",
     request: {},
+    secretPaths: [],
     dependsOn: [],
     compensation: "auto",
     owner: null,

@@ -16,6 +16,7 @@ export interface NewEffect {
   readonly requestDigest: string;
   /** Redacted: what may be stored. */
   readonly request: JsonValue;
+  readonly secretPaths: readonly string[];
   readonly dependsOn: readonly string[];
   readonly compensation: "auto" | "ask";
   readonly owner: string | null;

@@ -22,6 +22,7 @@ function effect(seq: number, changes: Partial<EffectRecord> = {}): EffectRecord 
     idempotencyKey: `k${seq}`,
     requestDigest: "d",
     request: {},
+    secretPaths: [],
     dependsOn: [],
     compensation: "auto",
     owner: null,
@@ -39,6 +40,7 @@ function undo(seq: number, effectSeq: number, action = "compensate"): UndoAction
     toolVersion: "1",
     action,
     args: {},
+    secretPaths: [],
   };
 }
 

@@ -49,6 +49,8 @@ export interface UndoAction {
   /** `compensate`, or the name of an action the tool declared in `undo`. */
   readonly action: string;
   readonly args: JsonValue;
+  /** Members of `args` whose secret references are filled in before it runs; as in EffectRecord. */
+  readonly secretPaths: readonly string[];
 }
 
 /** The durable account of one effectful call (E2). Bytes on disk are its JSON. */
@@ -66,6 +68,9 @@ export interface EffectRecord {
   readonly requestDigest: string;
   /** The request with secrets redacted: what compensation and people may see. */
   readonly request: JsonValue;
+  /** JSON pointers to texts in `request` that the caller wrote with `${secrets.NAME}`. Only these
+   *  are ever filled in again: equal text that came out of an output is no reference. */
+  readonly secretPaths: readonly string[];
   /** The tool's output once confirmed, else null. */
   readonly receipt: JsonValue;
   /** Earlier effects whose results this one explicitly used: they are undone after it. */
