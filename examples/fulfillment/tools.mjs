@@ -3,6 +3,7 @@
 // Settings: INVENTORY_URL, CARRIER_URL, PAYMENTS_URL (services/launch.mjs prints them), OUTBOX_FILE.
 import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync } from "node:fs";
 import { DefiniteFailure, defineTool } from "@agenttx/engine";
+import { recordTools } from "@agenttx/tools";
 import { z } from "zod";
 
 /** A customer was merged; the search index has not caught up, and still finds the old number. */
@@ -86,8 +87,31 @@ const email = defineTool({
   },
 });
 
+/** The orders database: rows in the transaction's own state, undone by the journal. */
+const orders = recordTools({
+  tables: {
+    customers: {
+      primaryKey: "customer_id",
+      columns: {
+        customer_id: { type: "integer" },
+        name: { type: "text", notNull: true },
+        email: { type: "text", unique: true },
+      },
+    },
+    orders: {
+      primaryKey: "order_id",
+      columns: {
+        order_id: { type: "text" },
+        customer_id: { type: "integer", notNull: true, references: "customers" },
+        booking_id: { type: "text" },
+        capture_id: { type: "text" },
+      },
+    },
+  },
+});
+
 /** What `agenttx run --tools` looks for. */
-export const tools = [reserve, search, book, capture, email];
+export const tools = [reserve, search, book, capture, email, ...orders];
 
 /**
  * Undo, look-up and check for a service with idempotency keys. All start from the key: whether the

@@ -17,7 +17,8 @@ export async function launchServices(directory) {
   mkdirSync(directory, { recursive: true });
   const children = SERVICES.map((name) => start(name, directory));
   const stop = async () => {
-    await Promise.all(children.map(({ child, exited }) => (child.stdin.end(), exited)));
+    for (const { child } of children) child.stdin.end();
+    await Promise.all(children.map(({ exited }) => exited));
   };
   try {
     const urls = Object.fromEntries(await Promise.all(children.map(({ announced }) => announced)));
@@ -45,7 +46,7 @@ function start(name, directory) {
       clearTimeout(timer);
       resolve([name, JSON.parse(line).url]);
     });
-    exited.then((code) => {
+    void exited.then((code) => {
       clearTimeout(timer);
       reject(new Error(`${name} ended with code ${code} before it answered`));
     });

@@ -1,0 +1,31 @@
+// Owns the start of the process: parse the command line, run one command, set the exit code.
+// Nothing heavy is imported here: the engine and the addon load with the command that needs them.
+
+import { CommanderError } from "commander";
+import { EXIT } from "./exit-codes.js";
+import { createOutput } from "./output.js";
+import { createProgram } from "./program.js";
+
+async function main(argv: readonly string[]): Promise<number> {
+  let exitCode: number = EXIT.OK;
+  const program = createProgram((code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.OK;
+    const json = argv.includes("--json");
+    const verbose = argv.includes("--verbose");
+    const output = createOutput({ json, quiet: false, verbose });
+    if (!(error instanceof CommanderError)) return output.failure(error);
+    const { AgentTxError } = await import("@agenttx/model");
+    const message = error.message.replace(/^error: /, "").replace(/\n/g, " ");
+    return output.failure(
+      new AgentTxError("INVALID_ARGUMENT", `${message}. See agenttx --help.`.replace("..", ".")),
+    );
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

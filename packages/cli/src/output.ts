@@ -1,0 +1,120 @@
+// Owns what the command writes and where: data on stdout, everything else on stderr.
+//
+//   O1 With --json stdout is JSON and nothing else, also when a command fails: then it is one object
+//      with `error`. The line for people goes to stderr in both cases.
+//   O2 No escape codes unless the stream is a terminal that wants them (NO_COLOR, FORCE_COLOR).
+//   O3 Text that comes from a store or a plan cannot move the cursor: control characters are shown
+//      as `?`.
+//   O4 A closed pipe (`agenttx list | head -1`) ends the output, not with an error.
+
+import { styleText } from "node:util";
+import { isAgentTxError } from "@agenttx/model";
+import { exitCodeOf } from "./exit-codes.js";
+
+/** Version of every JSON document this command prints; a breaking change raises it. */
+export const API_VERSION = "agenttx.cli/v1";
+
+export interface OutputOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+}
+
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+/** Colours a text, or returns it as it is. */
+export type Paint = (style: Style, text: string) => string;
+
+export interface Output extends OutputOptions {
+  readonly paint: Paint;
+  /** A line of the answer for people; nothing with --json. */
+  line(text?: string): void;
+  /** One JSON document or JSON line; nothing without --json. */
+  data(value: unknown): void;
+  /** A remark on stderr; nothing with --quiet. */
+  note(text: string): void;
+  /** Reports a failure and returns the exit code that belongs to it. */
+  failure(error: unknown): number;
+}
+
+/** The output of one run of the command. */
+export function createOutput(options: OutputOptions): Output {
+  ignoreClosedPipe(process.stdout);
+  ignoreClosedPipe(process.stderr);
+  const print = (stream: NodeJS.WriteStream, text: string) => {
+    stream.write(`${text}\n`);
+  };
+  return {
+    ...options,
+    paint: painter(process.stdout),
+    line: (text = "") => {
+      if (!options.json) print(process.stdout, text);
+    },
+    data: (value) => {
+      if (options.json) print(process.stdout, JSON.stringify(value, jsonValue));
+    },
+    note: (text) => {
+      if (!options.quiet) print(process.stderr, text);
+    },
+    failure: (error) => {
+      const { code, message, details } = describe(error);
+      const exitCode = exitCodeOf(error);
+      if (options.json) {
+        const body = { code, message: printable(message), details };
+        const document = { apiVersion: API_VERSION, type: "error", error: body, exitCode };
+        print(process.stdout, JSON.stringify(document, jsonValue));
+      }
+      print(process.stderr, `agenttx: ${code}: ${printable(message)}`);
+      if (options.verbose) print(process.stderr, stackOf(error));
+      return exitCode;
+    },
+  };
+}
+
+/** Paints for this stream: colours on a terminal, NO_COLOR and FORCE_COLOR are honoured. */
+export function painter(stream: NodeJS.WriteStream): Paint {
+  const forced = process.env.FORCE_COLOR;
+  const colours =
+    forced !== undefined && forced !== ""
+      ? forced !== "0" && forced !== "false"
+      : stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
+  if (!colours) return (_style, text) => text;
+  return (style, text) => styleText(style, text, { validateStream: false });
+}
+
+/** The text on one line without control characters (O3). */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+  return text.replace(/\r?\n/g, " ").replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/g, "?");
+}
+
+function describe(error: unknown): { code: string; message: string; details: object } {
+  if (isAgentTxError(error)) {
+    return { code: error.code, message: error.message, details: error.details };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: "INTERNAL", message: message === "" ? "unknown failure" : message, details: {} };
+}
+
+/** Stack and causes, for --verbose only. */
+function stackOf(error: unknown): string {
+  const lines: string[] = [];
+  for (let current: unknown = error; current !== undefined && lines.length < 8; ) {
+    lines.push(current instanceof Error ? (current.stack ?? current.message) : String(current));
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return lines.join("\ncaused by: ");
+}
+
+function jsonValue(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  return value;
+}
+
+function ignoreClosedPipe(stream: NodeJS.WriteStream): void {
+  if (stream.listenerCount("error") > 0) return;
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+}

@@ -1,0 +1,247 @@
+// Owns the commands, their arguments and options. What a command does stands in commands/, loaded
+// when it is called.
+
+import { readFileSync } from "node:fs";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Output } from "./output.js";
+import { createOutput } from "./output.js";
+
+/** Options every command has. */
+export interface GlobalOptions {
+  readonly data: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** What a command gets beside its own arguments. */
+export interface CommandContext {
+  readonly output: Output;
+  readonly dataDirectory: string;
+}
+
+const RESOLUTION_KINDS = [
+  "happened",
+  "did-not-happen",
+  "compensated-by-hand",
+  "accepted-as-is",
+  "retry",
+] as const;
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 failed (run: aborted and undone), 2 usage, 3 not found, 4 conflict,
+5 store unavailable, 6 something could not be undone, 130 interrupted, 143 terminated.`;
+
+/** The whole command line; `setExitCode` is called once by the command that ran. */
+export function createProgram(setExitCode: (code: number) => void): Command {
+  const program = new Command("agenttx")
+    .description("Transactions for the tool calls of AI agents")
+    .version(version(), "--version")
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .showSuggestionAfterError(true)
+    .addHelpText("after", EXIT_CODES);
+  program.action(() => {
+    program.outputHelp();
+    setExitCode(2);
+  });
+  addRun(program, setExitCode);
+  addQueries(program, setExitCode);
+  addRepairs(program, setExitCode);
+  addHouseKeeping(program, setExitCode);
+  return program;
+}
+
+function addRun(program: Command, setExitCode: (code: number) => void): void {
+  common(program.command("run"))
+    .argument("<plan>", "plan file, JSON")
+    .description("run a recorded plan as one transaction")
+    .option("--tools <module>", "module that exports `tools`", collect, [])
+    .option("--input <name=value>", "set an input of the plan", collectInput, {})
+    .option("--memory", "keep everything in memory, nothing on disk")
+    .option("--sync-writes", "fsync every acknowledged write")
+    .option("--keep-open", "do not commit; leave the transaction to be resumed")
+    .option("--resume <id>", "go on with an open transaction")
+    .option("--files-root <dir>", "allow the fs.* tools below this directory")
+    .action(async (plan, options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/run.js")).run(context, plan, options),
+        ),
+      );
+    });
+}
+
+function addQueries(program: Command, setExitCode: (code: number) => void): void {
+  common(program.command("list"))
+    .description("list transactions, open ones and ended ones")
+    .option("--limit <n>", "at most this many", wholeNumber, 100)
+    .action(async (options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/list.js")).list(context, options),
+        ),
+      );
+    });
+  common(program.command("show"))
+    .argument("<id>", "transaction")
+    .description("show one transaction")
+    .action(async (id, _options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/show.js")).show(context, id),
+        ),
+      );
+    });
+  common(program.command("explain"))
+    .argument("<id>", "transaction")
+    .description("tell the story of a transaction and the reason of each decision")
+    .action(async (id, _options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/explain.js")).explain(context, id),
+        ),
+      );
+    });
+  common(program.command("unresolved"))
+    .description("list effects that could not be undone")
+    .action(async (_options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/unresolved.js")).unresolved(context),
+        ),
+      );
+    });
+  const audit = program.command("audit").description("the audit journal");
+  audit.action(() => {
+    throw new InvalidArgumentError("audit needs a command: verify");
+  });
+  common(audit.command("verify"))
+    .argument("[id]", "one transaction; default: all, and the store's own chain")
+    .description("prove that no entry was altered or removed")
+    .action(async (id, _options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/audit-verify.js")).auditVerify(context, id ?? null),
+        ),
+      );
+    });
+}
+
+function addRepairs(program: Command, setExitCode: (code: number) => void): void {
+  common(program.command("recover"))
+    .description("undo what an earlier process left open")
+    .option("--tools <module>", "module that exports `tools`", collect, [])
+    .option("--files-root <dir>", "allow the fs.* tools below this directory")
+    .option("--resume", "leave transactions open whose effects are all settled")
+    .action(async (options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/recover.js")).recover(context, options),
+        ),
+      );
+    });
+  common(program.command("resolve"))
+    .argument("<effect>", "effect id, as `agenttx unresolved` shows it")
+    .description("record what became of an effect that could not be undone")
+    .addOption(
+      new Option("--kind <kind>", "what became of it")
+        .choices(RESOLUTION_KINDS)
+        .makeOptionMandatory(),
+    )
+    .requiredOption("--actor <name>", "who says so")
+    .requiredOption("--note <text>", "why, for the audit journal")
+    .option("--tools <module>", "module that exports `tools`, for `--kind retry`", collect, [])
+    .option("--files-root <dir>", "allow the fs.* tools below this directory")
+    .action(async (effect, options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/resolve.js")).resolve(context, effect, options),
+        ),
+      );
+    });
+}
+
+function addHouseKeeping(program: Command, setExitCode: (code: number) => void): void {
+  common(program.command("backup"))
+    .argument("<dest>", "directory that does not exist yet")
+    .description("copy the store while it is whole")
+    .action(async (dest, _options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/backup.js")).backup(context, dest),
+        ),
+      );
+    });
+  common(program.command("doctor"))
+    .description("check versions, addon, store and free space")
+    .action(async (_options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/doctor.js")).doctor(context, version()),
+        ),
+      );
+    });
+  program
+    .command("completion")
+    .argument("<shell>", "bash, zsh or fish")
+    .description("print the completion script of a shell")
+    .action(async (shell) => {
+      const { completion } = await import("./commands/completion.js");
+      process.stdout.write(completion(program, shell));
+    });
+}
+
+function common(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--data <dir>", "data directory").env("AGENTTX_DATA_DIR").default(".agenttx"),
+    )
+    .option("--json", "print JSON")
+    .option("--quiet", "print no remarks")
+    .option("--verbose", "print stacks of errors");
+}
+
+/** Runs a command and turns what it throws into an exit code. */
+async function within(
+  command: Command,
+  run: (context: CommandContext) => Promise<number>,
+): Promise<number> {
+  const options = command.opts<GlobalOptions>();
+  const output = createOutput({
+    json: options.json === true,
+    quiet: options.quiet === true,
+    verbose: options.verbose === true,
+  });
+  try {
+    return await run({ output, dataDirectory: options.data });
+  } catch (error) {
+    return output.failure(error);
+  }
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}
+
+function collectInput(
+  value: string,
+  before: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const at = value.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("give it as name=value");
+  return { ...before, [value.slice(0, at)]: value.slice(at + 1) };
+}
+
+function wholeNumber(value: string): number {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 1) {
+    throw new InvalidArgumentError("give a whole number above 0");
+  }
+  return number;
+}
+
+function version(): string {
+  const file = new URL("../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}
