@@ -25,7 +25,6 @@ const RESOLUTION = { kind: "accepted-as-is", actor: "ann", note: "paid by hand",
 
 const EVENTS: { readonly [Type in EffectEventType]: EffectEvent } = {
   request: { type: "request" },
-  secretPaths: [],
   drop: { type: "drop" },
   confirm: { type: "confirm", receipt: { id: 7 }, undoUntilMs: 99 },
   fail: { type: "fail" },
