@@ -5,7 +5,7 @@ import type { EffectRecord, EffectState } from "@agenttx/model";
 import { describe, expect, it } from "vitest";
 import { advanceEffect, type EffectEvent, type EffectEventType } from "./effect-machine.js";
 import { newEffect } from "./new-effect.js";
-import { countUndoTry, markUndone } from "./undo-progress.js";
+import { countUndoTry, markUndone, restateProblem } from "./undo-progress.js";
 
 const STATES: readonly EffectState[] = [
   "staged",
@@ -145,8 +145,18 @@ describe("advanceEffect", () => {
   });
 });
 
-describe("undo progress", () => {
-  it("is kept only while the undo runs", () => {
+describe("changes without an edge", () => {
+  it("restate why an effect is open, and only then", () => {
+    const open = { problem: "still no answer", waitsFor: "person" } as const;
+    for (const state of STATES) {
+      expect(restateProblem(effect(state), open, 2).ok).toBe(state === "unresolved");
+    }
+    const resolution = { ...RESOLUTION, kind: "retry" } as const;
+    const asked = restateProblem(effect("unresolved", { resolution }), open, 2);
+    expect(asked.ok && asked.record).toMatchObject({ ...open, resolution: null });
+  });
+
+  it("keep the progress of an undo only while it runs", () => {
     for (const state of STATES) {
       const before = effect(state);
       expect(countUndoTry(before, 2).ok).toBe(state === "compensating");

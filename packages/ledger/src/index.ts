@@ -34,4 +34,4 @@ export type {
   WorkflowState,
 } from "./recovery-machine.js";
 export { advanceRecovery, takeOwnership } from "./recovery-machine.js";
-export { countUndoTry, markUndone } from "./undo-progress.js";
+export { countUndoTry, markUndone, restateProblem } from "./undo-progress.js";

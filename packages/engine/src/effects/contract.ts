@@ -10,6 +10,7 @@
 //   F2 A record is changed only by a transition of @agenttx/ledger.
 //   F3 A saga record is removed only in the batch that says `compensated`, `absent`, `failed`
 //      (definite) or `resolved` of its effect, or by commit.
+//      `undone` in the record says which actions of a running undo are confirmed already.
 //   F4 Everything here survives the death of the process: a fresh EffectsPort on the same store
 //      finds its work by scanning records.
 
@@ -55,6 +56,12 @@ export interface EffectCall {
   readonly context: Omit<ToolContext, "registerUndo" | "signal">;
   /** Aborts when the caller gives up or the transaction is fenced. */
   readonly signal: AbortSignal;
+  /**
+   * The tool option `retry` (E1c): asked after each failed try with its error and the number of
+   * tries so far. Milliseconds to wait before the next try with the same idempotency key, or null
+   * to let the error stand. Never asked after a deadline: then nobody knows what happened (E5).
+   */
+  readonly retry?: (error: unknown, failedTries: number) => number | null;
 }
 
 export interface EffectCounters {
@@ -62,7 +69,8 @@ export interface EffectCounters {
   readonly undoSeq: number;
 }
 
-/** What became of the call. `records` and `audit` belong into the batch the driver writes next. */
+/** What became of the call. `records` belong into the batch the driver writes next. Storage errors
+ *  (a fenced attempt, a poisoned store) are thrown: they are no outcome of the call. */
 export type EffectRun =
   | {
       readonly kind: "succeeded";
@@ -122,7 +130,8 @@ export interface EffectsPort {
    * Settles every effect of steps >= fromStep, newest first: looks up indeterminate ones,
    * compensates, verifies, drops staged ones. Bounded inline (E1c: 3 tries or 30 s), then leaves
    * the rest `unresolved` to the background. Runs outside the caller's cancellation. `tx` null: the
-   * transaction has ended, records are written with `store.writeRecords`.
+   * transaction has ended, records are written with `store.writeRecords`. A second call for the
+   * same transaction waits for the first and then finds its work done.
    */
   compensate(target: {
     readonly tx: StoreTransaction | null;
@@ -131,8 +140,15 @@ export interface EffectsPort {
     readonly fromStep: number;
   }): Promise<CompensationReport>;
   /** After a crash: `requested` effects of this transaction become `indeterminate`; durable. */
-  markIndeterminate(transaction: string, namespace: string): Promise<void>;
-  /** The outbox rows and effect updates that the commit batch must carry (E7). */
+  markIndeterminate(
+    transaction: string,
+    namespace: string,
+    tx?: StoreTransaction | null,
+  ): Promise<void>;
+  /**
+   * The outbox rows and effect updates that the commit batch must carry (E7). Throws
+   * RECONCILIATION_REQUIRED while an effect is unresolved or its outcome is not known (E8a).
+   */
   commitRecords(transaction: string, namespace: string): Promise<readonly RecordWrite[]>;
   /** One bounded delivery pass for a committed transaction; the rest goes on behind it. */
   deliver(transaction: string, namespace: string, budgetMs: number): Promise<DeliveryReport>;
@@ -141,10 +157,17 @@ export interface EffectsPort {
     readonly after?: EffectName;
     readonly limit?: number;
   }): Promise<readonly EffectRecord[]>;
-  /** Repeating an equal resolution is harmless, another is refused with RESOLUTION_CONFLICT (C6). */
+  /**
+   * Repeating an equal resolution (kind, actor, note) is harmless, another is refused with
+   * RESOLUTION_CONFLICT (C6). `retry` tries at once and answers with what came of it. `happened`
+   * tells what a lookup could not: an effect that can be undone then is, another is settled as it
+   * stands. When it was the last open effect of the transaction, `onSettled` is called before this
+   * resolves: REQUIRES that the caller holds no lock that `onSettled` takes.
+   */
   resolve(name: EffectName, resolution: Resolution): Promise<EffectRecord>;
   /** Starts the background retries and the outbox dispatcher; `onSettled` when a transaction has
-   *  nothing unresolved any more (the driver unfreezes it). */
+   *  nothing unresolved any more (the driver unfreezes it). It is called again later when it throws,
+   *  and may be called for a transaction that has ended. */
   start(onSettled: (transaction: string, namespace: string) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
