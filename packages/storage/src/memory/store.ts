@@ -247,6 +247,7 @@ export class MemoryStore implements Store {
       );
     }
     checkRecords(options.records ?? []);
+    checkOptions(options);
     const state = newTransaction(id, options, view);
     takeSnapshot(state, 0);
     takeSnapshot(state, 1);
@@ -256,6 +257,17 @@ export class MemoryStore implements Store {
     this.#core.batches += 1;
     return new MemoryTransaction(this.#core, state);
   }
+}
+
+function checkOptions({ isolation, bytesMax, keysMax }: BeginOptions): void {
+  if (isolation !== undefined && isolation !== "read-committed" && isolation !== "serializable") {
+    throw new AgentTxError(
+      "INVALID_ARGUMENT",
+      "isolation is read-committed or serializable; nothing was written.",
+    );
+  }
+  wholeNumber(bytesMax ?? 0, "bytesMax", 0, Number.MAX_SAFE_INTEGER);
+  wholeNumber(keysMax ?? 0, "keysMax", 0, Number.MAX_SAFE_INTEGER);
 }
 
 function newTransaction(id: string, options: BeginOptions, view: View): TransactionState {

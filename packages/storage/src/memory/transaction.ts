@@ -110,6 +110,7 @@ export class MemoryTransaction implements StoreTransaction {
   }
 
   async restoreSnapshot(step: number, options: RestoreOptions = {}): Promise<RestoreResult> {
+    wholeNumber(step, "snapshot", 0, SNAPSHOT_MAX);
     const state = this.#state;
     const namespace = this.#live();
     checkFence(namespace, state, options);
