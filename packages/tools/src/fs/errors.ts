@@ -1,5 +1,5 @@
 // Owns the errors of file tools. Paths in them are relative to the root: where the root lies is
-// nobody's business. All are definite: they are thrown before the effect.
+// nobody's business. Refusals are definite: they are thrown before the effect.
 
 import { DefiniteFailure } from "@agenttx/model";
 
@@ -31,8 +31,14 @@ export function codeOf(error: unknown): string | null {
   return typeof error.code === "string" ? error.code : null;
 }
 
-/** The same error in our words when its code is known, so that no absolute path gets out. */
-export function withoutRoot(error: unknown, path: string): unknown {
+/**
+ * A system error in our words, so that no absolute path gets out. `definite`: nothing was changed
+ * yet. What is in our words already, or is no system error, is returned as it is.
+ */
+export function withoutRoot(error: unknown, path: string, definite: boolean): unknown {
   const code = codeOf(error);
-  return code !== null && code in REASONS ? fsError(code as FsErrorCode, path) : error;
+  if (error instanceof DefiniteFailure || code === null || !/^E[A-Z0-9]+$/.test(code)) return error;
+  const reason = code in REASONS ? REASONS[code as FsErrorCode] : "system error";
+  const message = `${code}: ${reason}, open '${path}'`;
+  return Object.assign(definite ? new DefiniteFailure(message) : new Error(message), { code });
 }

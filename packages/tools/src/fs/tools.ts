@@ -49,8 +49,11 @@ async function change(
   { path: target, after: afterOf, directories, content }: Change,
 ): Promise<Image> {
   const opener = await settings.opener();
-  const walked = await walk(opener, target.directories);
+  const walked = await walk(opener, target.directories).catch((error: unknown) => {
+    throw withoutRoot(error, target.text, true);
+  });
   let { directory } = walked;
+  let changing = false;
   try {
     const { missing } = walked;
     if (missing.length > 0 && directories === "require") throw fsError("ENOENT", target.text);
@@ -69,6 +72,7 @@ async function change(
       made: missing.length,
     });
     context.signal.throwIfAborted();
+    changing = true;
     directory = await makeDirectories(opener, directory, missing);
     const done =
       content === null || after.kind === "absent"
@@ -83,7 +87,7 @@ async function change(
     if (!done) throw new Error(`EBUSY: '${target.text}' was changed by someone else meanwhile`);
     return after;
   } catch (error) {
-    throw withoutRoot(error, target.text);
+    throw withoutRoot(error, target.text, !changing);
   } finally {
     await directory.close();
   }
@@ -235,7 +239,7 @@ function readTool(settings: FsSettings) {
           await directory.close();
         }
       } catch (error) {
-        throw withoutRoot(error, args.path);
+        throw withoutRoot(error, args.path, true);
       }
     },
   });
@@ -267,7 +271,7 @@ export function fsTools(options: FsOptions) {
   const opener = (): Promise<DirectoryOpener> => {
     opening ??= directoryOpener(options.root).catch((error: unknown) => {
       opening = null;
-      throw withoutRoot(error, ".");
+      throw withoutRoot(error, ".", true);
     });
     return opening;
   };
