@@ -14,6 +14,9 @@
 //   9 kNext          has:u8 owner:u64 attempt:u64 step:u32  bit 0 owner, bit 1 attempt, bit 2 step
 //  10 kSnapshot      step:u32                               taken after the writes
 //  11 kEvidence      len:u32 payload                        kept when the fence refuses
+//  12 kChainErase    (no body)                              retention: removes the audit chain of a
+//                                                           transaction that has ended
+// kPayload, kFence, kNext, kSnapshot and kEvidence may stand once. Writes are applied in order.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +35,7 @@ enum class BatchOp : uint8_t {
   kNext = 9,
   kSnapshot = 10,
   kEvidence = 11,
+  kChainErase = 12,
 };
 
 // DO NOT CHANGE the values: they cross the boundary. Add new ones at the end.

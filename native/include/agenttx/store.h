@@ -79,7 +79,8 @@ struct RecordEntry {
 struct AuditEntry {
   uint64_t seq = 0;
   std::string payload;
-  std::string hash;  // 32 bytes
+  std::string hash;    // 32 bytes, over the hash before, the number and the digest
+  std::string digest;  // 32 bytes, SHA-256 of the payload; stays when the payload is erased
 };
 
 struct OpenTransaction {
@@ -115,7 +116,8 @@ class Store {
   virtual bool sync_writes() const = 0;
   virtual std::vector<std::string> warnings() const = 0;
 
-  // `batch` may hold records, audit and a payload. Writes t/, m/0 and m/1.
+  // `batch` may hold records, audit, a payload and next. Writes t/, m/0 and m/1. Names are used
+  // once: kTransactionExists also for one that has ended, until its chain is erased (kChainErase).
   virtual Status Begin(const TransactionName& name, const BeginOptions& options,
                        std::string_view batch, TransactionRef* out) = 0;
   virtual Status Attach(const TransactionName& name, TransactionRef* out) = 0;
@@ -124,20 +126,32 @@ class Store {
   virtual Status OpenTransactions(const std::optional<TransactionName>& after, uint32_t limit,
                                   std::vector<OpenTransaction>* out) = 0;
 
+  // Never waits for a write in progress.
   virtual Header GetHeader(const TransactionRef& tx) = 0;
+  // Raises the attempt and returns it. It is in memory until the next batch of the transaction:
+  // after a restart the handle itself is stale, so a reused number cannot be mistaken.
   virtual Status BeginAttempt(const TransactionRef& tx, uint64_t* attempt) = 0;
   virtual Status Get(const TransactionRef& tx, std::string_view key, bool validate,
                      std::optional<std::string>* value) = 0;
+  // Stops at the limit or after about 16 MiB, whichever comes first: a caller that wants all goes
+  // on behind the last key (before it in reverse) until the answer is empty. So do all scans here.
   virtual Status Scan(const TransactionRef& tx, const Range& range, std::vector<Entry>* out) = 0;
 
-  // Applies one batch atomically. Without sync_writes it is done when the call returns and `done`
-  // (may be empty) was called; with it, `done` is called after the shared fsync.
+  // Applies one batch atomically. `done` (may be empty) is called exactly once in every case.
+  // Without sync_writes the batch is done when the call returns: `done` was called with the same
+  // status. With sync_writes OK means queued, and `done` is called from the writer thread after the
+  // shared fsync; an error means refused before it was queued, and `done` was called with it.
   // `no_slowdown`: kResourceExhausted instead of blocking when RocksDB would stall; nothing was
   // written and the caller repeats it off the main thread.
   virtual Status Apply(const TransactionRef& tx, std::string_view batch, bool no_slowdown,
                        Done done) = 0;
+  // Goes back to before step `step`. Unless the batch says otherwise (kNext), the expected step is
+  // then max(step, 1). Snapshot 1 stays when 0 is restored.
   virtual Status Restore(const TransactionRef& tx, uint32_t step, std::string_view batch,
                          RestoreResult* out) = 0;
+  // Restore, commit and discard take a fence, evidence, records and audit; restore a payload and
+  // next too. kOutcomeUnknown: the write failed in the middle; the terminal record tells after
+  // Reopen.
   virtual Status Commit(const TransactionRef& tx, std::string_view batch, CommitResult* out) = 0;
   virtual Status Discard(const TransactionRef& tx, std::string_view batch) = 0;
   virtual void Touched(const TransactionRef& tx, uint64_t* read, uint64_t* written) = 0;
@@ -154,6 +168,8 @@ class Store {
   virtual Status ScanRecords(const TransactionName& tx, bool all, RecordSpace space,
                              uint32_t from_step, const std::optional<RecordEntry>& after,
                              uint32_t limit, std::vector<RecordEntry>* out) = 0;
+  // Records, audit and (open transaction only) a fence with evidence. The transaction may have
+  // ended; its audit chain goes on.
   virtual Status WriteRecords(const TransactionName& tx, std::string_view batch) = 0;
   // tx empty optional: the store's own chain.
   virtual Status ReadAudit(const std::optional<TransactionName>& tx, uint64_t from_seq,

@@ -1,0 +1,144 @@
+// Owns what the verbs have in common; see batch_parts.h.
+#include "batch_parts.h"
+
+#include "bytes.h"
+
+namespace agenttx {
+namespace {
+
+Status NotTaken(const char* verb_name, const char* part) {
+  return {Code::kInvalidArgument,
+          std::string(verb_name) + " takes no " + part + " in its batch; nothing was written."};
+}
+
+std::string Numbers(const char* what, uint64_t got, uint64_t expected) {
+  return std::string("The batch carries ") + what + " " + std::to_string(got) + ", but " +
+         std::to_string(expected) + " is current; nothing was written.";
+}
+
+}  // namespace
+
+Status DecodeFor(const char* verb_name, uint32_t parts, std::string_view bytes, Batch* out) {
+  Status status = DecodeBatch(bytes, out);
+  if (!status.ok()) return status;
+  const bool has_writes = !out->writes.empty() || out->snapshot.has_value();
+  const bool has_header = out->payload.has_value() || out->next.has_value();
+  const bool has_fence = out->fence.has_value() || out->evidence.has_value();
+  if (has_writes && !(parts & kTakesWrites)) return NotTaken(verb_name, "writes and no snapshot");
+  if (has_header && !(parts & kTakesHeader)) return NotTaken(verb_name, "payload and no next");
+  if (has_fence && !(parts & kTakesFence)) return NotTaken(verb_name, "fence and no evidence");
+  if (out->erases_chain && !(parts & kTakesErase)) return NotTaken(verb_name, "chain erasure");
+  return status;
+}
+
+Status CheckHandle(Database* db, const Transaction& tx) {
+  if (tx.phase == Transaction::Phase::kEnded) {
+    return {Code::kTransactionEnded, "The transaction has ended; nothing was done."};
+  }
+  if (tx.phase != Transaction::Phase::kOpen || tx.state.incarnation != db->incarnation()) {
+    return {Code::kStaleOwner,
+            "The store was reopened since this handle was made; nothing was done. Attach again."};
+  }
+  return Status::Ok();
+}
+
+Status CheckFence(const TransactionState& state, const Batch& batch) {
+  if (!batch.fence.has_value()) return Status::Ok();
+  const Fence& fence = *batch.fence;
+  if (fence.owner != state.owner) {
+    return {Code::kStaleOwner, Numbers("owner token", fence.owner, state.owner)};
+  }
+  if (fence.attempt != state.attempt) {
+    return {Code::kStaleAttempt, Numbers("attempt", fence.attempt, state.attempt)};
+  }
+  if (fence.step != state.step) {
+    return {Code::kStepOutOfOrder, Numbers("step", fence.step, state.step)};
+  }
+  return Status::Ok();
+}
+
+Status FenceOrEvidence(Group* group, std::string_view tx_name, const TransactionState& state,
+                       const Batch& batch, Status* outcome, bool* refused) {
+  *refused = false;
+  Status mismatch = CheckFence(state, batch);
+  if (mismatch.ok()) return mismatch;
+  if (!batch.evidence.has_value()) return mismatch;
+  const std::string key = RecordKey(RecordSpace::kLate, tx_name, batch.fence->step,
+                                    batch.fence->attempt, group->db->NextEvidenceName());
+  *refused = true;
+  *outcome = std::move(mismatch);
+  return Put(group, kEffects, key, *batch.evidence);
+}
+
+Status ApplyNext(const Batch& batch, TransactionState* state) {
+  if (!batch.next.has_value()) return Status::Ok();
+  const Next& next = *batch.next;
+  if (next.owner.value_or(state->owner) < state->owner ||
+      next.attempt.value_or(state->attempt) < state->attempt) {
+    return {Code::kInvalidArgument,
+            "Owner tokens and attempts only grow; the batch lowers one. Nothing was written."};
+  }
+  state->owner = next.owner.value_or(state->owner);
+  state->attempt = next.attempt.value_or(state->attempt);
+  state->step = next.step.value_or(state->step);
+  return Status::Ok();
+}
+
+Status AddRecords(Group* group, std::string_view tx_name, const Batch& batch, uint32_t* spaces) {
+  for (const RecordWrite& record : batch.records) {
+    const std::string key = RecordKey(record.space, tx_name, record.step, record.seq, record.name);
+    *spaces |= 1u << static_cast<uint8_t>(record.space);
+    const Family family = FamilyOf(record.space);
+    Status status =
+        record.is_delete ? Delete(group, family, key) : Put(group, family, key, record.value);
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+Status AddAudit(Group* group, std::string_view tx_name, const Batch& batch, ChainHead* chain) {
+  for (const std::string_view payload : batch.audit) {
+    const std::string entry = AppendToChain(chain, payload);
+    Status status = Put(group, kAuditFamily, ChainKey(tx_name, chain->seq), entry);
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+Status AddStoreAudit(Group* group, const Batch& batch) {
+  for (const std::string_view payload : batch.store_audit) {
+    const std::string entry = AppendToChain(&group->store_audit, payload);
+    group->state_changed = true;
+    Status status = Put(group, kAuditFamily, StoreChainKey(group->store_audit.seq), entry);
+    if (!status.ok()) return status;
+  }
+  return Status::Ok();
+}
+
+Status AddCommonParts(Group* group, std::string_view tx_name, const Batch& batch,
+                      TransactionState* state) {
+  Status status = AddRecords(group, tx_name, batch, &state->spaces);
+  if (status.ok()) status = AddAudit(group, tx_name, batch, &state->audit);
+  if (status.ok()) status = AddStoreAudit(group, batch);
+  return status;
+}
+
+Status PutHeader(Group* group, std::string_view tx_name, const TransactionState& state,
+                 std::string_view payload) {
+  return Put(group, kSnapshots, HeaderKey(tx_name), EncodeHeader(state, payload));
+}
+
+Status PutSnapshot(Group* group, std::string_view tx_name, uint32_t step, uint64_t seq,
+                   const Extent& extent) {
+  return Put(group, kSnapshots, SnapshotKey(tx_name, step), EncodeSnapshot({seq, extent}));
+}
+
+Status Put(Group* group, Family family, std::string_view key, std::string_view value) {
+  return FromRocks(group->batch.Put(group->db->handle(family), ToSlice(key), ToSlice(value)));
+}
+
+Status Delete(Group* group, Family family, std::string_view key) {
+  return FromRocks(group->batch.Delete(group->db->handle(family), ToSlice(key)));
+}
+
+}  // namespace agenttx

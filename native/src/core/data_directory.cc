@@ -1,0 +1,109 @@
+// Owns the folder of a store; see data_directory.h.
+#include "data_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace agenttx {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kFormatWord = "agenttx";
+
+Status Failed(const std::string& path, const char* verb, int error) {
+  const Code code = error == ENOSPC ? Code::kResourceExhausted : Code::kInvalidArgument;
+  return {code, "Cannot " + std::string(verb) + " " + path + ": " + std::strerror(error) + "."};
+}
+
+std::string HolderOf(int fd) {
+  char pid[32] = {};
+  const ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
+  if (got <= 0) return "another process";
+  return "process " + std::string(pid, strcspn(pid, "\n"));
+}
+
+}  // namespace
+
+std::string CanonicalPath(const std::string& path) {
+  std::error_code error;
+  const fs::path canonical = fs::weakly_canonical(fs::absolute(path, error), error);
+  std::string text = error ? path : canonical.string();
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
+Status CreatePrivateFolder(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return Status::Ok();
+  const fs::path parent = fs::path(path).parent_path();
+  if (!parent.empty()) {
+    fs::create_directories(parent, error);
+    if (error) return Failed(parent.string(), "create", error.value());
+  }
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return Failed(path, "create", errno);
+  return Status::Ok();
+}
+
+Status DataDirectory::Open(const std::string& path, std::unique_ptr<DataDirectory>* out) {
+  Status status = CreatePrivateFolder(path);
+  if (!status.ok()) return status;
+  const std::string lock_path = path + "/LOCK";
+  const int fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return Failed(lock_path, "open", errno);
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    const std::string holder = HolderOf(fd);
+    close(fd);
+    return {Code::kStoreLocked, "The store " + path + " is open in " + holder +
+                                    "; nothing was changed. Close it there, or use that process."};
+  }
+  const std::string pid = std::to_string(getpid()) + "\n";
+  // The pid only helps people; a full disk must not stop the open here.
+  if (ftruncate(fd, 0) == 0) (void)!pwrite(fd, pid.data(), pid.size(), 0);
+  out->reset(new DataDirectory(path, fd));
+  return Status::Ok();
+}
+
+DataDirectory::~DataDirectory() { close(lock_fd_); }
+
+Status CheckFormatVersion(uint32_t stored) {
+  if (stored == kFormatVersion) return Status::Ok();
+  if (stored > kFormatVersion) {
+    return {Code::kFormatTooNew,
+            "The store has format " + std::to_string(stored) + "; this version reads up to " +
+                std::to_string(kFormatVersion) + ". Nothing was changed; update this program."};
+  }
+  return {Code::kStoreCorrupt, "The store has format " + std::to_string(stored) +
+                                   ", which never existed. Nothing was changed."};
+}
+
+Status DataDirectory::CheckFormat() const {
+  std::ifstream file(path_ + "/FORMAT");
+  std::string word;
+  uint32_t version = 0;
+  if (!file.is_open()) return Status::Ok();
+  if (!(file >> word >> version) || word != kFormatWord) {
+    // Cut short by a crash while the store was created, unless there is a database already.
+    std::error_code error;
+    if (!fs::exists(db_path() + "/CURRENT", error)) return Status::Ok();
+    return {Code::kStoreCorrupt, path_ + "/FORMAT is damaged. Nothing was changed."};
+  }
+  return CheckFormatVersion(version);
+}
+
+Status WriteFormatFile(const std::string& folder) {
+  const std::string path = folder + "/FORMAT";
+  std::ofstream file(path, std::ios::trunc);
+  file << kFormatWord << ' ' << kFormatVersion << '\n';
+  file.close();
+  if (file.fail()) return Failed(path, "write", errno);
+  return Status::Ok();
+}
+
+}  // namespace agenttx

@@ -1,0 +1,48 @@
+// Owns the folder of a store and who may use it:
+//   {path}/LOCK    held by the one process that has the store open; holds its pid
+//   {path}/FORMAT  format version as text, looked at before RocksDB touches anything
+//   {path}/ANCHOR  see anchor.h
+//   {path}/db/     RocksDB
+// D1 The folder is private to its owner (0700). D2 At most one process at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "agenttx/status.h"
+
+namespace agenttx {
+
+inline constexpr uint32_t kFormatVersion = 1;
+
+class DataDirectory {
+ public:
+  // Creates the folder (parents too) when missing. kStoreLocked: another process has it.
+  static Status Open(const std::string& path, std::unique_ptr<DataDirectory>* out);
+  ~DataDirectory();
+  DataDirectory(const DataDirectory&) = delete;
+  DataDirectory& operator=(const DataDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string db_path() const { return path_ + "/db"; }
+  std::string anchor_path() const { return path_ + "/ANCHOR"; }
+
+  // kFormatTooNew or kStoreCorrupt: this build cannot open the folder. OK for a new one.
+  Status CheckFormat() const;
+
+ private:
+  DataDirectory(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
+
+  const std::string path_;
+  const int lock_fd_;
+};
+
+// The one spelling of a path that all openers in a process share.
+std::string CanonicalPath(const std::string& path);
+// Creates `path` and its missing parents, private to the owner.
+Status CreatePrivateFolder(const std::string& path);
+Status WriteFormatFile(const std::string& folder);
+Status CheckFormatVersion(uint32_t stored);
+
+}  // namespace agenttx

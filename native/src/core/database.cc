@@ -1,0 +1,260 @@
+// Owns opening, closing and reading one RocksDB; see database.h.
+#include "database.h"
+
+#include <rocksdb/cache.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+#include "bytes.h"
+#include "cpu.h"
+
+namespace agenttx {
+namespace {
+
+Status Damaged(std::string_view key) {
+  return {Code::kStoreCorrupt,
+          "The record " + std::string(key) + " of the store is damaged. Nothing was changed."};
+}
+
+// The newer part grows with every open, the random part tells copies of one store apart.
+uint64_t MakeIncarnation(uint32_t open_count) {
+  std::random_device random;
+  return static_cast<uint64_t>(open_count) << 32 | random();
+}
+
+}  // namespace
+
+Database::Database(const StoreOptions& options, rocksdb::Env* env)
+    : options_(options), env_(env), logger_(std::make_shared<InfoLogger>()), boot_id_(BootId()) {}
+
+Database::~Database() { Shutdown(); }
+
+Status Database::Open(const StoreOptions& options, rocksdb::Env* env,
+                      std::shared_ptr<Database>* out) {
+  Status status = CheckCpu();
+  if (!status.ok()) return status;
+  std::shared_ptr<Database> db(new Database(options, env));
+  status = DataDirectory::Open(options.path, &db->directory_);
+  if (status.ok()) status = db->directory_->CheckFormat();
+  if (status.ok()) status = db->OpenRocks();
+  if (!status.ok()) return status;
+  db->free_space = std::make_unique<FreeSpace>(options.path, options.free_space_reserve_bytes);
+  db->writer = std::make_unique<Writer>(db.get(), options.sync_writes);
+  *out = std::move(db);
+  return Status::Ok();
+}
+
+Status Database::OpenFamilies(std::vector<std::string>* names) {
+  *names = FamilyNames();
+  std::vector<std::string> on_disk;
+  const std::string path = directory_->db_path();
+  rocksdb::Env* env = env_ == nullptr ? rocksdb::Env::Default() : env_;
+  if (!env->FileExists(path + "/CURRENT").ok()) return Status::Ok();
+  rocksdb::DBOptions options = DatabaseOptions(options_, env_, logger_);
+  const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(options, path, &on_disk);
+  if (!listed.ok()) return FromRocks(listed);
+  for (const std::string& name : on_disk) {
+    if (std::find(names->begin(), names->end(), name) != names->end()) continue;
+    return {Code::kFormatTooNew, "The store has a column family \"" + name +
+                                     "\" that this version does not know. Nothing was changed."};
+  }
+  return Status::Ok();
+}
+
+Status Database::OpenRocks() {
+  std::vector<std::string> names;
+  Status status = OpenFamilies(&names);
+  if (!status.ok()) return status;
+  const auto cache = rocksdb::NewLRUCache(options_.block_cache_bytes);
+  std::vector<rocksdb::ColumnFamilyDescriptor> families;
+  for (int i = 0; i < kFamilyCount; i++) {
+    families.emplace_back(names[i], FamilyOptions(options_, static_cast<Family>(i), cache));
+  }
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* opened = nullptr;
+  const rocksdb::Status rocks_status = rocksdb::DB::Open(
+      DatabaseOptions(options_, env_, logger_), directory_->db_path(), families, &handles, &opened);
+  if (!rocks_status.ok()) return FromRocks(rocks_status);
+  db_.reset(opened);
+  std::copy(handles.begin(), handles.end(), handles_.begin());
+  anchor_ = std::make_unique<Anchor>(directory_->anchor_path());
+  status = LoadState();
+  if (status.ok()) status = CountOpenTransactions();
+  if (!status.ok()) CloseRocks();
+  return status;
+}
+
+Status Database::LoadState() {
+  rocksdb::PinnableSlice value;
+  bool found = false;
+  Status status = Get(kDefault, kFormatKey, &value, &found);
+  if (!status.ok()) return status;
+  if (found) {
+    if (value.size() != 4) return Damaged(kFormatKey);
+    status = CheckFormatVersion(LoadU32(value.data()));
+    if (!status.ok()) return status;
+  }
+  const bool is_new = !found;
+  uint32_t open_count = 0;
+  status = Get(kDefault, kOpenCountKey, &value, &found);
+  if (!status.ok()) return status;
+  if (found && value.size() != 4) return Damaged(kOpenCountKey);
+  if (found) open_count = LoadU32(value.data());
+
+  store_audit = EmptyChain(kStoreChainIdentity);
+  commit_version = 0;
+  status = Get(kDefault, kStateKey, &value, &found);
+  if (!status.ok()) return status;
+  if (found) {
+    const std::string_view bytes = value.ToStringView();
+    if (bytes.size() != 48 || !DecodeChainHead(bytes.substr(8), &store_audit)) {
+      return Damaged(kStateKey);
+    }
+    commit_version = LoadU64(bytes.data());
+  }
+  // Compared before this open leaves any trace.
+  status = CompareAnchor();
+  if (!status.ok()) return status;
+
+  rocksdb::WriteBatch batch;
+  std::string number;
+  AppendU32(&number, kFormatVersion);
+  if (is_new) batch.Put(handle(kDefault), ToSlice(kFormatKey), number);
+  number.clear();
+  AppendU32(&number, open_count + 1);
+  batch.Put(handle(kDefault), ToSlice(kOpenCountKey), number);
+  rocksdb::WriteOptions write;
+  // A second opening must never get the same count, whatever was lost.
+  write.sync = true;
+  const rocksdb::Status written = db_->Write(write, &batch);
+  if (!written.ok()) return FromRocks(written);
+  if (is_new) status = WriteFormatFile(options_.path);
+  incarnation_ = MakeIncarnation(open_count + 1);
+  return status;
+}
+
+Status Database::CompareAnchor() {
+  std::optional<AnchorState> anchor;
+  Status status = anchor_->Read(&anchor);
+  if (!status.ok()) return status;
+  const uint64_t version = commit_version;
+  if (!anchor.has_value()) {
+    const bool has_history = version > 0 || store_audit.seq > 0;
+    if (has_history) {
+      warnings_.push_back(
+          "The store had no anchor: a loss of its newest commits cannot be noticed.");
+    }
+    return WriteAnchor(version, store_audit, options_.sync_writes);
+  }
+  if (CompareWithAnchor(*anchor, version, store_audit) == AnchorVerdict::kFine) return status;
+  const std::string text = "The store is at commit " + std::to_string(version) +
+                           " and audit entry " + std::to_string(store_audit.seq) +
+                           ", but it had answered up to commit " +
+                           std::to_string(anchor->commit_version) + " and audit entry " +
+                           std::to_string(anchor->store_audit.seq);
+  const bool same_boot = !boot_id_.empty() && anchor->boot_id == boot_id_;
+  if ((same_boot || anchor->sync_writes) && !options_.salvage) {
+    return {Code::kStoreBehindAnchor,
+            text +
+                ": acknowledged commits are lost. Nothing was changed. Restore a backup, or "
+                "accept the loss by opening it with the salvage option."};
+  }
+  warnings_.push_back(text + "; what is missing is lost (" +
+                      (options_.salvage ? "salvage" : "the machine restarted without sync writes") +
+                      ").");
+  return WriteAnchor(version, store_audit, true);
+}
+
+Status Database::WriteAnchor(uint64_t version, const ChainHead& head, bool sync) {
+  AnchorState state;
+  state.commit_version = version;
+  state.store_audit = head;
+  state.sync_writes = options_.sync_writes;
+  state.boot_id = boot_id_;
+  return anchor_->Write(state, sync);
+}
+
+Status Database::CountOpenTransactions() {
+  RangeIterator headers(this, kSnapshots, PrefixRange("t/"));
+  int64_t count = 0;
+  for (headers->SeekToFirst(); headers->Valid(); headers->Next()) count++;
+  open_count = count;
+  return headers.status();
+}
+
+Status Database::Reopen() {
+  Gate::Closed closed(&gate);
+  std::lock_guard<std::mutex> no_group(group_mutex);
+  if (is_shut_down_) return {Code::kStoreClosed, "The store is closed."};
+  CloseRocks();
+  warnings_.clear();
+  Status status = OpenRocks();
+  if (!status.ok()) {
+    poison.Set("reopening failed: " + status.message());
+    return status;
+  }
+  poison.Clear();
+  return status;
+}
+
+void Database::CloseRocks() {
+  transactions.Clear();
+  for (rocksdb::ColumnFamilyHandle*& handle : handles_) {
+    if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+    handle = nullptr;
+  }
+  if (db_ != nullptr) db_->Close().PermitUncheckedError();
+  db_.reset();
+  anchor_.reset();
+}
+
+void Database::Shutdown() {
+  writer.reset();  // finishes what is queued
+  Gate::Closed closed(&gate);
+  is_shut_down_ = true;
+  CloseRocks();
+  directory_.reset();
+}
+
+Status Database::CheckOpen() const {
+  if (is_shut_down_) return {Code::kStoreClosed, "The store is closed; nothing was done."};
+  return db_ != nullptr ? Status::Ok() : poison.Check();
+}
+
+std::vector<std::string> Database::Warnings() const {
+  std::vector<std::string> all = warnings_;
+  for (std::string& line : logger_->Warnings()) all.push_back(std::move(line));
+  return all;
+}
+
+std::string Database::NextEvidenceName() {
+  char name[40];
+  std::snprintf(name, sizeof name, "%016llx-%016llx",
+                static_cast<unsigned long long>(incarnation()),
+                static_cast<unsigned long long>(evidence_count_.fetch_add(1)));
+  return name;
+}
+
+Status Database::Get(Family family, std::string_view key, rocksdb::PinnableSlice* value,
+                     bool* found, const rocksdb::Snapshot* view) {
+  rocksdb::ReadOptions options;
+  options.snapshot = view;
+  value->Reset();
+  const rocksdb::Status status = db_->Get(options, handle(family), ToSlice(key), value);
+  *found = status.ok();
+  return status.IsNotFound() ? Status::Ok() : FromRocks(status);
+}
+
+Database::RangeIterator::RangeIterator(Database* db, Family family, KeyRange range,
+                                       const rocksdb::Snapshot* view)
+    : range_(std::move(range)), lower_(range_.begin), upper_(range_.end) {
+  rocksdb::ReadOptions options;
+  options.snapshot = view;
+  options.iterate_lower_bound = &lower_;
+  options.iterate_upper_bound = &upper_;
+  iterator_.reset(db->rocks()->NewIterator(options, db->handle(family)));
+}
+
+}  // namespace agenttx
