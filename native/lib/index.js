@@ -34,7 +34,7 @@ export function platformTriple() {
 function candidates(triple) {
   const explicit = process.env.AGENTTX_NATIVE_PATH;
   if (explicit) return [{ from: "AGENTTX_NATIVE_PATH", specifier: explicit }];
-  const local = fileURLToPath(new URL("../build/Release/agenttx.node", import.meta.url));
+  const local = fileURLToPath(new URL("../build/Release/agenttx_native.node", import.meta.url));
   return [
     { from: "platform package", specifier: `@agenttx/native-${triple}` },
     { from: "local build", specifier: local },
@@ -46,7 +46,7 @@ function notFound(triple, failures) {
     ({ from, specifier, reason }) => `  - ${from}: ${specifier}\n    ${reason}`,
   );
   const fix = process.env.AGENTTX_NATIVE_PATH
-    ? "unset AGENTTX_NATIVE_PATH, or point it at an agenttx.node built for this platform"
+    ? "unset AGENTTX_NATIVE_PATH, or point it at an agenttx_native.node built for this platform"
     : `npm install @agenttx/native-${triple} (do not omit optional dependencies), or in a checkout: node native/scripts/build.mjs`;
   const error = new Error(
     [
