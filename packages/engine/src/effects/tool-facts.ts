@@ -1,0 +1,14 @@
+// Owns what the plan needs to know of a tool.
+
+import type { UndoFacts } from "@agenttx/ledger";
+import type { ToolRegistry } from "./contract.js";
+
+export function factsOf(tools: ToolRegistry, name: string): UndoFacts | null {
+  const tool = tools.find(name);
+  if (tool === null) return null;
+  return {
+    compensate: tool.compensate !== undefined,
+    actions: Object.keys(tool.undo ?? {}),
+    lookup: tool.lookup !== undefined,
+  };
+}
