@@ -83,10 +83,12 @@ export const auditClaims: Claims = {
     expect(hashes(await opened.readAudit("t"))).toEqual(expected(["1", "2"]));
     expect(hashes(await opened.readAudit(null))).toEqual(expected(["s1", "s2"]));
   },
-  "goes on when an id is used again": async ({ store, expect }) => {
-    await (await store.begin("t", { audit: [bytes("first")] })).discard();
-    await store.begin("t", { audit: [bytes("second")] });
-    expect(hashes(await store.readAudit("t"))).toEqual(expected(["first", "second"]));
+  "outlives its transaction, committed or discarded": async ({ store, expect }) => {
+    await (await store.begin("c", { audit: [bytes("1")] })).commit({ audit: [bytes("2")] });
+    await (await store.begin("d", { audit: [bytes("1")] })).discard({ audit: [bytes("2")] });
+    for (const id of ["c", "d"]) {
+      expect(hashes(await store.readAudit(id))).toEqual(expected(["1", "2"]));
+    }
   },
   "reads a part by number and by limit": async ({ store, expect }) => {
     const words = Array.from({ length: 300 }, (_, index) => `w${index + 1}`);
