@@ -1,0 +1,78 @@
+// Owns the removal of what finished transactions leave (C10): terminal records, request answers and
+// the ledger of settled effects, after the retention time.
+//
+//   N1 A transaction with anything unresolved or undelivered keeps everything.
+//   N2 Works in pages, and removes a transaction in one batch, the terminal record last in it.
+import type { RecordEntry, RecordSpace, RecordWrite } from "@agenttx/model";
+import type { EngineState } from "./state.js";
+import { decodeTerminal } from "./terminal.js";
+
+export interface RetentionReport {
+  readonly looked: number;
+  readonly removed: number;
+  /** Kept past their time, because an effect of them is not settled. */
+  readonly kept: number;
+}
+
+const PAGE = 500;
+const SETTLED: readonly string[] = [
+  "dropped",
+  "confirmed",
+  "failed",
+  "absent",
+  "compensated",
+  "resolved",
+];
+
+/** Removes what has expired in every namespace. */
+export async function removeExpired(engine: EngineState): Promise<RetentionReport> {
+  const report = { looked: 0, removed: 0, kept: 0 };
+  for (const namespace of await engine.namespaces.list()) {
+    for await (const entry of records(engine, "terminal", namespace, null)) {
+      if (engine.closing) return report;
+      report.looked += 1;
+      const { endedAtMs } = decodeTerminal(entry.value);
+      if (engine.clock.now() - endedAtMs < engine.settings.retentionMs) continue;
+      if (await removeOne(engine, entry.transaction, namespace)) report.removed += 1;
+      else report.kept += 1;
+    }
+  }
+  return report;
+}
+
+async function removeOne(engine: EngineState, id: string, namespace: string): Promise<boolean> {
+  const effects = await engine.effects.listEffects(id, namespace);
+  if (effects.some(({ state }) => !SETTLED.includes(state))) return false;
+  const removals: RecordWrite[] = [];
+  for (const space of ["outbox", "saga"] as const) {
+    for await (const _pending of records(engine, space, namespace, id)) return false;
+  }
+  for (const space of ["request", "effect", "late"] as const) {
+    for await (const { step, seq, name } of records(engine, space, namespace, id)) {
+      removals.push({ space, step, seq, name, value: null });
+    }
+  }
+  removals.push({ space: "terminal", value: null });
+  await engine.store.writeRecords(id, { namespace, records: removals });
+  return true;
+}
+
+async function* records(
+  engine: EngineState,
+  space: RecordSpace,
+  namespace: string,
+  transaction: string | null,
+): AsyncGenerator<RecordEntry> {
+  let after: RecordEntry | undefined;
+  for (;;) {
+    const page = await engine.store.scanRecords(space, {
+      transaction,
+      namespace,
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    yield* page;
+    after = page.at(-1);
+    if (after === undefined || page.length < PAGE) return;
+  }
+}

@@ -1,0 +1,116 @@
+// Owns the way from what the caller sent to a call that may run: tool, references, schema, class.
+import type { EffectClass, JsonValue, SchemaIssue } from "@agenttx/model";
+import type { AnyTool } from "../effects/contract.js";
+import type { OpenTransaction } from "../state.js";
+import { type FailureCause, ownHint } from "./failure-cause.js";
+import { errorWithoutSecrets, redactPaths } from "./redact.js";
+import { mayHoldReferences, type ResolvedArguments, resolveReferences } from "./references.js";
+import type { StepRequest } from "./request.js";
+
+/** A call that may run. */
+export interface PreparedCall {
+  readonly tool: AnyTool;
+  readonly effectClass: EffectClass;
+  /** What the schema made of the arguments: for the tool alone. */
+  readonly args: unknown;
+  readonly resolved: ResolvedArguments;
+  /** Arguments as sent, declared secrets redacted: JSON text for the step's record. */
+  readonly argsText: string;
+  /** Ids of the effects whose results this call explicitly uses. */
+  readonly dependsOn: readonly string[];
+}
+
+export type Preparation =
+  | { readonly call: PreparedCall; readonly failure: null }
+  | { readonly call: null; readonly failure: FailureCause; readonly resolved: ResolvedArguments };
+
+const NO_SECRETS: ReadonlyMap<string, string> = new Map();
+const NO_REFERENCES: ResolvedArguments["references"] = [];
+const NO_EFFECTS: readonly string[] = [];
+
+/** Every refusal is a failure of the step (R9); nothing has run then. */
+export async function prepareCall(
+  open: OpenTransaction,
+  request: StepRequest,
+): Promise<Preparation> {
+  const { args } = request;
+  if (args === null) return refused(request.failure ?? NOT_JSON, unresolved(null));
+  const tool = open.engine.registry.find(request.tool);
+  const dependsOn: string[] = [];
+  const resolved = mayHoldReferences(request.argsText)
+    ? await resolveFor(open, args, dependsOn)
+    : unresolved(args);
+  if (tool === null) return refused(ownHint("unknown_tool", "unknown-tool"), resolved);
+  if (resolved.failure !== null) return refused(resolved.failure, resolved);
+  try {
+    const checking = tool.schema["~standard"].validate(resolved.args);
+    const checked = checking instanceof Promise ? await checking : checking;
+    if (checked.issues !== undefined) return refused(issuesFailure(checked.issues), resolved);
+    const call: PreparedCall = {
+      tool,
+      effectClass: classOf(tool, checked.value),
+      args: checked.value,
+      resolved,
+      argsText: argsForRecord(tool, request),
+      dependsOn: dependsOn.length === 0 ? NO_EFFECTS : dependsOn,
+    };
+    return { call, failure: null };
+  } catch (error) {
+    // A schema or effect function that throws is the tool's crash (R9); nothing has run.
+    return refused({ error: errorWithoutSecrets(error, resolved.secrets) }, resolved);
+  }
+}
+
+const NOT_JSON = ownHint("syntax_error", "arguments-not-json");
+
+function refused(failure: FailureCause, resolved: ResolvedArguments): Preparation {
+  return { call: null, failure, resolved };
+}
+
+function unresolved(args: JsonValue): ResolvedArguments {
+  return {
+    inputs: args,
+    args,
+    references: NO_REFERENCES,
+    secrets: NO_SECRETS,
+    failure: null,
+  };
+}
+
+function resolveFor(open: OpenTransaction, args: JsonValue, dependsOn: string[]) {
+  const { secrets } = open.engine;
+  return resolveReferences(args, {
+    async output(step) {
+      const record = step < open.nextStep ? await open.graph.record(step) : null;
+      if (record?.e !== undefined) dependsOn.push(record.e);
+      return record?.o;
+    },
+    secret: async (name) => (secrets === null ? null : secrets.get(name)),
+  });
+}
+
+function argsForRecord(tool: AnyTool, request: StepRequest): string {
+  if (tool.secrets === undefined || tool.secrets.length === 0) return request.argsText;
+  return JSON.stringify(redactPaths(request.args, tool.secrets));
+}
+
+function classOf(tool: AnyTool, args: unknown): EffectClass {
+  // The schema just made these arguments for this tool.
+  const declared = typeof tool.effect === "function" ? tool.effect(args as never) : tool.effect;
+  if (declared === "read-only" || declared === "reversible" || declared === "irreversible") {
+    return declared;
+  }
+  throw new TypeError(`The effect function of tool ${tool.name} gave no effect class`);
+}
+
+/** A schema's findings as one structured error, which the hints read as structure (H5). */
+function issuesFailure(issues: readonly SchemaIssue[]): FailureCause {
+  return { error: { issues: issues.map((issue) => ({ ...issue, path: plainPath(issue) })) } };
+}
+
+function plainPath(issue: SchemaIssue): (string | number)[] {
+  return (issue.path ?? []).map((part) => {
+    const key = typeof part === "object" ? part.key : part;
+    return typeof key === "number" ? key : String(key);
+  });
+}
