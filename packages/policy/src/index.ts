@@ -1,7 +1,6 @@
 // Owns the public list of @agenttx/policy: pure decisions, no I/O, no clock, no dependency.
 export type {
   DependencyPathEdge,
-  JsonValue,
   RollbackCandidate,
   RollbackCounters,
   RollbackDecision,

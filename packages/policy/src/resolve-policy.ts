@@ -35,11 +35,12 @@ export function resolvePolicy(
   refuseUnknownFields(overrides);
   const pick = <Field extends keyof RollbackPolicy>(field: Field) =>
     overrides[field] === undefined ? defaults[field] : overrides[field];
+  const profile = pick("profile");
   const policy = {
     maxLocalDepth: pick("maxLocalDepth"),
     maxGlobalResets: pick("maxGlobalResets"),
     replayBudgetFactor: pick("replayBudgetFactor"),
-    profile: pick("profile") ?? "classic",
+    profile: profile === undefined ? "classic" : profile,
   };
   requirePolicy(policy);
   return Object.freeze(policy);

@@ -1,6 +1,9 @@
 // Owns the caps of the dependency graph: no step, however large, costs more than these allow.
 
-/** Scalars of one output that are indexed, and of one input that are looked up; shallow first. */
+/**
+ * Scalars of one output that are indexed, and of one input that are looked up; shallow first.
+ * Of one object or array no more entries than this are looked at.
+ */
 export const SCALARS_PER_STEP_MAX = 1024;
 /** Values, containers included, that are looked at in one input or output; shallow first. */
 export const VALUES_VISITED_PER_STEP_MAX = 8192;

@@ -1,6 +1,11 @@
 // Owns the walk over a JSON value: its leaves with their paths, shallow ones first, so that a
 // large list cannot hide the `id` beside it. Bounded by visits and paths, also on cyclic objects.
-import { PATH_CHARS_MAX, PATH_SEGMENTS_MAX, VALUES_VISITED_PER_STEP_MAX } from "./limits.js";
+import {
+  PATH_CHARS_MAX,
+  PATH_SEGMENTS_MAX,
+  SCALARS_PER_STEP_MAX,
+  VALUES_VISITED_PER_STEP_MAX,
+} from "./limits.js";
 import { appendSegment, nameOrIndex } from "./path.js";
 
 /** One leaf: anything but an object or array. Not only what links: booleans and null too. */
@@ -45,8 +50,11 @@ function pushChildren(
   if (parent.depth >= PATH_SEGMENTS_MAX) return;
   const isArray = Array.isArray(container);
   const keys = isArray ? container.keys() : Object.keys(container);
+  const start = queue.length;
   for (const key of keys) {
     if (queue.length >= VALUES_VISITED_PER_STEP_MAX) return;
+    // More entries of one container could only crowd out what lies inside the first ones.
+    if (queue.length - start >= SCALARS_PER_STEP_MAX) return;
     const path = appendSegment(parent.path, key);
     if (path.length > PATH_CHARS_MAX) continue;
     queue.push({
