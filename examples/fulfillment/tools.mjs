@@ -1,9 +1,8 @@
 // The tools of the example, defined as a user would define them: a zod schema, `fetch` with the
 // signal and the idempotency key it is handed, and how to look up and take back what it did.
 // Settings: INVENTORY_URL, CARRIER_URL, PAYMENTS_URL (services/launch.mjs prints them), OUTBOX_FILE.
-import { appendFileSync, closeSync, existsSync, fsyncSync, openSync, readFileSync } from "node:fs";
 import { DefiniteFailure, defineTool } from "@agenttx/engine";
-import { recordTools } from "@agenttx/tools";
+import { jsonLinesSink, recordTools } from "@agenttx/tools";
 import { z } from "zod";
 
 /** A customer was merged; the search index has not caught up, and still finds the old number. */
@@ -72,18 +71,19 @@ const capture = defineTool({
   }),
 });
 
+/** Mails leave as lines of a file; made on first use, because only then the setting is needed. */
+let outbox = null;
+
 const email = defineTool({
   name: "email.send",
   description: "Sends a mail; nobody can take it back, so it leaves after the commit",
   schema: z.strictObject({ to: z.email(), subject: z.string() }),
   effect: "irreversible",
   irreversible: "staged",
-  execute: (args, { idempotencyKey }) => {
-    // Delivered at least once: the key makes the second delivery a no-op.
-    const file = setting("OUTBOX_FILE");
-    const sent = existsSync(file) && readFileSync(file, "utf8").includes(`"${idempotencyKey}"`);
-    if (!sent) appendDurably(file, { key: idempotencyKey, ...args });
-    return { sent: true };
+  execute: (args, { idempotencyKey, transaction, step, signal }) => {
+    // Delivered at least once: the sink knows a key it has seen, and writes it only once.
+    outbox ??= jsonLinesSink({ path: setting("OUTBOX_FILE") });
+    return outbox.deliver({ idempotencyKey, transaction, step, payload: args }, signal);
   },
 });
 
@@ -174,14 +174,4 @@ function setting(name) {
   const value = process.env[name];
   if (!value) throw new DefiniteFailure(`the environment variable ${name} is not set`);
   return value;
-}
-
-function appendDurably(file, line) {
-  const descriptor = openSync(file, "a");
-  try {
-    appendFileSync(descriptor, `${JSON.stringify(line)}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

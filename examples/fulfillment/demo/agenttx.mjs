@@ -18,7 +18,7 @@ export const symbols = symbolsFor(process.env, process.platform);
  * is the last line, or null when the process was killed before it.
  */
 export function runPlan({ plan, data, env, args = [], show = true }) {
-  const command = [BIN, "run", join(HERE, plan), "--data", data, "--json", "--quiet", ...args];
+  const command = [BIN, "run", join(HERE, plan), "--data", data, "--json", ...args];
   const child = spawn(process.execPath, command, {
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],

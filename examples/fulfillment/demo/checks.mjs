@@ -8,9 +8,10 @@ export async function checkEverything({ urls, data, outbox, orders }) {
   const [inventory, carrier, payments] = await Promise.all(
     ["inventory", "carrier", "payments"].map((name) => ledger(urls[name])),
   );
-  const records = await readRecords(data, {
-    orders: orders.map(({ order }) => ({ order_id: order })),
-  });
+  const records = await readRecords(
+    data,
+    orders.map(({ order }) => order),
+  );
   const mails = existsSync(outbox) ? readFileSync(outbox, "utf8").trim().split("\n") : [];
   const parsed = mails.filter((line) => line !== "").map((line) => JSON.parse(line));
   const rows = [
@@ -44,10 +45,15 @@ export async function checkEverything({ urls, data, outbox, orders }) {
     row(
       "outbox",
       "mails",
-      parsed.map((mail) => mail.subject.split(" ")[1]).join(", "),
+      parsed.map((mail) => mail.payload.subject.split(" ")[1]).join(", "),
       orders.map(({ order }) => order).join(", "),
     ),
-    row("outbox", "different keys", new Set(parsed.map((mail) => mail.key)).size, orders.length),
+    row(
+      "outbox",
+      "different keys",
+      new Set(parsed.map((mail) => mail.idempotencyKey)).size,
+      orders.length,
+    ),
     row("agenttx", "open transactions", records.open, 0),
     row("agenttx", "unresolved effects", records.unresolved, 0),
   );

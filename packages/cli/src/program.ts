@@ -62,7 +62,8 @@ function addRun(program: Command, setExitCode: (code: number) => void): void {
     .option("--sync-writes", "fsync every acknowledged write")
     .option("--keep-open", "do not commit; leave the transaction to be resumed")
     .option("--resume <id>", "go on with an open transaction")
-    .option("--files-root <dir>", "allow the fs.* tools below this directory")
+    .option("--files-root <dir>", "add the fs.* tools, below this directory")
+    .option("--outbox <file>", "add effect.stage, which writes to this file after the commit")
     .action(async (plan, options, command) => {
       setExitCode(
         await within(command, async (context) =>
@@ -132,7 +133,7 @@ function addRepairs(program: Command, setExitCode: (code: number) => void): void
   common(program.command("recover"))
     .description("undo what an earlier process left open")
     .option("--tools <module>", "module that exports `tools`", collect, [])
-    .option("--files-root <dir>", "allow the fs.* tools below this directory")
+    .option("--files-root <dir>", "add the fs.* tools, below this directory")
     .option("--resume", "leave transactions open whose effects are all settled")
     .action(async (options, command) => {
       setExitCode(
@@ -152,7 +153,7 @@ function addRepairs(program: Command, setExitCode: (code: number) => void): void
     .requiredOption("--actor <name>", "who says so")
     .requiredOption("--note <text>", "why, for the audit journal")
     .option("--tools <module>", "module that exports `tools`, for `--kind retry`", collect, [])
-    .option("--files-root <dir>", "allow the fs.* tools below this directory")
+    .option("--files-root <dir>", "add the fs.* tools, below this directory")
     .action(async (effect, options, command) => {
       setExitCode(
         await within(command, async (context) =>

@@ -46,6 +46,17 @@ export interface OutcomeLine {
   readonly rollbackLatencyMs: number;
 }
 
+/** A tool was asked what became of a call whose outcome nobody knew. */
+export interface LookupLine {
+  readonly type: "lookup";
+  readonly elapsedMs: number;
+  readonly durationMs: number;
+  readonly step: number;
+  readonly tool: string;
+  /** `landed`, `absent`, `unknown` or `error`. */
+  readonly answer: string;
+}
+
 /** A remark of the command itself, such as what recovery found. */
 export interface NoticeLine {
   readonly type: "notice";
@@ -53,7 +64,7 @@ export interface NoticeLine {
   readonly text: string;
 }
 
-export type RunLine = EngineLine | AgentLine | OutcomeLine | NoticeLine;
+export type RunLine = EngineLine | AgentLine | OutcomeLine | LookupLine | NoticeLine;
 
 /** The outcome of a step as a line. */
 export function outcomeLine(

@@ -28,6 +28,18 @@ export interface RollbackFigure {
   readonly latencyMs: number;
 }
 
+/** What recovery found and did. */
+export interface RecoverySummary {
+  readonly found: number;
+  readonly resumed: number;
+  readonly rolledBack: number;
+  readonly frozen: readonly string[];
+  readonly unresolvedEffects: readonly string[];
+  readonly problems: readonly { readonly transaction: string; readonly message: string }[];
+  readonly compensationsRun: number;
+  readonly durationMs: number;
+}
+
 export interface RunResult {
   readonly apiVersion: typeof API_VERSION;
   readonly type: "result";

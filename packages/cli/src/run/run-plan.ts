@@ -30,7 +30,7 @@ export interface RunPlanOptions {
   /** What earlier failures taught, when resumed. */
   readonly hints?: readonly LearnedHint[];
   readonly emit?: (line: RunLine) => void;
-  /** Stops before the next step (D2). */
+  /** Stops the running step and takes everything back; with `keepOpen`, stops after the step. */
   readonly signal?: AbortSignal;
   /** Neither commits at the end nor aborts when stopped: the transaction can be resumed. */
   readonly keepOpen?: boolean;
@@ -48,11 +48,14 @@ export async function runPlan(options: RunPlanOptions): Promise<RunResult> {
   for (const hint of options.hints ?? []) agent.learn(hint);
   const recorder = new RunRecorder(plan.name, transaction.id, now());
   try {
-    const stopped = await runSteps({ ...options, agent, recorder, emit, now });
+    const stopped = await untilStopped(
+      options,
+      runSteps({ ...options, agent, recorder, emit, now }),
+    );
     if (stopped === "ended") return recorder.finish(now());
     if (options.keepOpen === true) return recorder.leftOpen(stopped === "signal", now());
     if (stopped === "signal") {
-      recorder.rolledBack(await transaction.abort("interrupted"), "interrupted");
+      recorder.rolledBack(await transaction.abort("INTERRUPTED"), "interrupted");
       return recorder.finish(now());
     }
     recorder.committed(await transaction.commit());
@@ -60,6 +63,21 @@ export async function runPlan(options: RunPlanOptions): Promise<RunResult> {
   } catch (error) {
     return await endAfterError({ error, transaction, recorder, now });
   }
+}
+
+type Stop = "done" | "ended" | "signal";
+
+/** The end of the steps, or the signal, whichever comes first; the abort ends a running step. */
+async function untilStopped(options: RunPlanOptions, steps: Promise<Stop>): Promise<Stop> {
+  const { signal } = options;
+  if (signal === undefined || options.keepOpen === true) return steps;
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve("signal");
+    signal.addEventListener("abort", stop, { once: true });
+    const release = () => signal.removeEventListener("abort", stop);
+    // After a stop the step's own end is of no interest: the abort has waited for it.
+    steps.then(resolve, reject).finally(release);
+  });
 }
 
 async function runSteps(
@@ -101,7 +119,7 @@ async function endAfterError(failed: {
   const { error, transaction, recorder, now } = failed;
   const conflict = isAgentTxError(error) && error.code === "WRITE_CONFLICT";
   try {
-    recorder.rolledBack(await transaction.abort(conflict ? "write conflict" : "failure"), null);
+    recorder.rolledBack(await transaction.abort(conflict ? "WRITE_CONFLICT" : "RUN_FAILED"), null);
   } catch (abortError) {
     // A conflict may have ended the transaction already; otherwise recovery will undo it later.
     if (conflict && !(isAgentTxError(abortError) && abortError.code === "TRANSACTION_ENDED")) {

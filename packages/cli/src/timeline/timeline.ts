@@ -6,7 +6,7 @@
 
 import type { Paint, Style } from "../output.js";
 import { printable } from "../output.js";
-import type { AgentLine, EngineLine, OutcomeLine, RunLine } from "../run/events.js";
+import type { AgentLine, EngineLine, LookupLine, OutcomeLine, RunLine } from "../run/events.js";
 import { width } from "../table.js";
 import { formatMs } from "./duration.js";
 import type { Symbols } from "./symbols.js";
@@ -14,6 +14,13 @@ import type { Symbols } from "./symbols.js";
 const COLUMNS_DEFAULT = 100;
 const TOOL_COLUMNS = 18;
 const INDENT_MAX = 4;
+
+const LOOKUP_TEXT: Readonly<Record<string, string>> = {
+  landed: "asked: it had happened",
+  absent: "asked: it had not happened",
+  unknown: "asked: cannot tell",
+  error: "asked: no answer",
+};
 
 export interface TimelineOptions {
   readonly write: (text: string) => void;
@@ -42,7 +49,8 @@ export class Timeline {
   add(line: RunLine): void {
     if (line.type === "event") this.#event(line);
     else if (line.type === "outcome") this.#outcome(line);
-    else if (line.type === "notice") this.#row("dim", this.#sign("begin"), line.text, "");
+    else if (line.type === "notice") this.#row("cyan", this.#sign("begin"), line.text, "");
+    else if (line.type === "lookup") this.#lookup(line);
     else this.#agentDecides(line);
   }
 
@@ -56,7 +64,8 @@ export class Timeline {
   }
 
   #event(event: EngineLine): void {
-    const key = `${event.kind.replace(/-(started|finished|succeeded|failed)$/, "")} ${event.step}`;
+    const activity = event.kind.replace(/-(started|finished|succeeded|failed)$/, "");
+    const key = `${activity} ${event.step} ${textOf(event.data.effectId)}`;
     if (event.kind.endsWith("-started")) {
       this.#startedMs.set(key, event.elapsedMs);
       return;
@@ -80,8 +89,12 @@ export class Timeline {
       case "step-failed":
         this.#step("red", "failure", event, failureText(data("category"), data("key")), took);
         return;
+      case "decision":
+        this.#row("yellow", this.#sign("rewind"), decisionText(event), "");
+        return;
       case "compensation-finished":
-        this.#undo(event, took);
+        // One event per effect, and one without an effect for the whole rollback.
+        if (data("effectId") !== "") this.#undo(event, took);
         return;
       case "effect-unresolved":
         this.#step("yellow", "warning", event, "could not be undone, waits for a person", took, 1);
@@ -138,6 +151,11 @@ export class Timeline {
     this.#step(done ? "cyan" : "yellow", done ? "undone" : "warning", event, text, took, 1);
   }
 
+  #lookup({ step, tool, answer, durationMs }: LookupLine): void {
+    const text = LOOKUP_TEXT[answer] ?? "asked: no answer";
+    this.#step("cyan", "told", { step, tool }, text, formatMs(durationMs), 1);
+  }
+
   #outcome(outcome: OutcomeLine): void {
     if (outcome.status === "SUCCESS") return;
     if (outcome.hint !== null) {
@@ -161,7 +179,7 @@ export class Timeline {
   #step(
     style: Style,
     sign: keyof Symbols,
-    event: EngineLine,
+    event: Pick<EngineLine, "step" | "tool">,
     text: string,
     took: string,
     depth = 0,
@@ -205,6 +223,14 @@ function textOf(value: string | number | boolean | null | undefined): string {
 
 function failureText(category: string, key: string): string {
   return `failed: ${category}${key === "" ? "" : ` on ${key}`}`;
+}
+
+function decisionText(event: EngineLine): string {
+  const strategy = textOf(event.data.strategy);
+  const target = Number(event.data.rollbackToStep ?? 0);
+  if (strategy === "ABORT") return "ABORT: everything is taken back";
+  if (target === 0) return `${strategy}: back to the beginning`;
+  return `${strategy} to step ${target}: steps ${target} to ${event.step} are taken back`;
 }
 
 function restoredText(event: EngineLine): string {
