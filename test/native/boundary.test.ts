@@ -60,7 +60,7 @@ const STORE_ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   scanRecords: ["", "t", 1, 0, "t", 0, 0, "", 10],
   writeRecords: ["", "ended", bytes(), 0],
   readAudit: ["", "t", 1, 10],
-  checkpoint: [""],
+  checkpoint: [0],
 };
 
 const TRANSACTION_ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
@@ -107,14 +107,16 @@ async function storm(target: object, methods: Readonly<Record<string, readonly u
   let refused = 0;
   for (const [name, right] of Object.entries(methods)) {
     const method = methodOf(target, name);
+    // Any text is a path, and a path may be made.
+    const hostiles = HOSTILE.filter((value) => name !== "checkpoint" || typeof value !== "string");
     const variants = right.flatMap((_, place) =>
-      HOSTILE.map((hostile) => right.map((value, at) => (at === place ? hostile : value))),
+      hostiles.map((hostile) => right.map((value, at) => (at === place ? hostile : value))),
     );
     for (const values of [...variants, []]) {
       const code = await codeOf(() => method(...values));
       if (code === null) continue;
       expect([...addon.errorCodes], `${name}: ${code}`).toContain(code);
-      expect(code, `${name} ${values.map(String.call, String)}`).not.toBe("INTERNAL");
+      expect(code, name).not.toBe("INTERNAL");
       refused += 1;
     }
   }
@@ -145,7 +147,7 @@ describe("the native boundary", () => {
         const valid = place === 0 ? false : hostile === true && place < 3;
         if (valid) continue;
         const code = await codeOf(() => methodOf(addon, "open")(...values));
-        expect(code, `${place}: ${String(hostile)}`).toBe("INVALID_ARGUMENT");
+        expect(code, `${place}: ${typeof hostile}`).toBe("INVALID_ARGUMENT");
       }
     }
   });

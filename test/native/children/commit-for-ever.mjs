@@ -1,9 +1,9 @@
 // Commits from several transactions at once until it is killed. Says `<lane>/<number>` after each
-// acknowledged commit. argv: path, syncWrites.
+// acknowledged commit. argv: path, syncWrites, prefix of the names.
 import { openStore } from "@agenttx/storage";
 import { say } from "./say.mjs";
 
-const [, , path, sync] = process.argv;
+const [, , path, sync, prefix] = process.argv;
 const store = await openStore({ path, syncWrites: sync === "true" });
 const value = new Uint8Array(100).fill(3);
 
@@ -16,4 +16,4 @@ async function lane(name) {
   }
 }
 
-await Promise.all(Array.from({ length: 8 }, (_, index) => lane(`lane${index}`)));
+await Promise.all(Array.from({ length: 8 }, (_, index) => lane(`${prefix}${index}`)));

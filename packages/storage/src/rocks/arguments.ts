@@ -1,5 +1,6 @@
 // Owns defaults and checks of the arguments that cross as plain numbers and names.
 
+import { resolve } from "node:path";
 import { AgentTxError, limits } from "@agenttx/model";
 import type { BeginOptions, RecordKey, RecordSpace } from "../contract.js";
 import { namespaceBytes, recordNameBytes, wholeNumber } from "../keys.js";
@@ -58,6 +59,15 @@ export function spaceNumber(space: RecordSpace): number {
   const number: number | undefined = RECORD_SPACE[space];
   if (number !== undefined) return number;
   throw new AgentTxError("INVALID_ARGUMENT", `There is no record space ${String(space)}.`);
+}
+
+/** Of a directory, so that a later change of the working directory means nothing. */
+export function absolutePath(path: string): string {
+  if (typeof path === "string" && path !== "" && !path.includes("\u0000")) return resolve(path);
+  throw new AgentTxError(
+    "INVALID_ARGUMENT",
+    "path is the name of a directory, without NUL; nothing was done.",
+  );
 }
 
 /** The namespace, "" when none is named. Throws INVALID_ARGUMENT. */

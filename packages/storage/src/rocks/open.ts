@@ -1,10 +1,10 @@
 // Owns opening a RocksDB store: options with their defaults, checked before anything is touched.
 
-import { resolve } from "node:path";
 import { AgentTxError } from "@agenttx/model";
 import type { Store } from "../contract.js";
 import { wholeNumber } from "../keys.js";
 import type { StoreOptions } from "../options.js";
+import { absolutePath } from "./arguments.js";
 import { loadCheckedAddon } from "./native.js";
 import { toAgentTxError } from "./native-error.js";
 import { RocksStore } from "./store.js";
@@ -22,9 +22,7 @@ const WRITE_BUFFER_BYTES_MAX = 64 * 1024 * MIB;
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { path, syncWrites = false, salvage = false } = options;
-  if (typeof path !== "string" || path === "" || path.includes("\u0000")) {
-    throw new AgentTxError("INVALID_ARGUMENT", "path is the name of a directory, without NUL.");
-  }
+  const absolute = absolutePath(path);
   for (const [name, flag] of Object.entries({ syncWrites, salvage })) {
     if (typeof flag !== "boolean") {
       throw new AgentTxError("INVALID_ARGUMENT", `${name} is true or false; nothing was opened.`);
@@ -38,7 +36,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     WRITE_BUFFER_BYTES_MIN,
     WRITE_BUFFER_BYTES_MAX,
   );
-  const absolute = resolve(path);
   const addon = loadCheckedAddon();
   try {
     const native = await addon.open(absolute, syncWrites, salvage, reserve, cache, buffer);

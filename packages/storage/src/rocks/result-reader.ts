@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AuditEntry, Bytes, OpenTransaction, RecordEntry, ScanEntry } from "../contract.js";
 
 /** Rows unpacked in one turn of the event loop: about a millisecond. */
-const ROWS_PER_TURN = 2_000;
+const ROWS_PER_TURN = 1_000;
 const TWO_32 = 0x1_0000_0000;
 
 const DECODER = new TextDecoder();

@@ -20,7 +20,13 @@ import type {
   StoreTransaction,
 } from "../contract.js";
 import { normalRange, pageLimit, transactionIdBytes, wholeNumber } from "../keys.js";
-import { beginArguments, checkedNamespace, recordArguments, spaceNumber } from "./arguments.js";
+import {
+  absolutePath,
+  beginArguments,
+  checkedNamespace,
+  recordArguments,
+  spaceNumber,
+} from "./arguments.js";
 import { writeKey } from "./byte-writer.js";
 import { readAuditEntries, readEntries, readRecords, readTransactions } from "./result-reader.js";
 import { StoreAccess } from "./store-access.js";
@@ -174,7 +180,7 @@ export class RocksStore implements Store {
   }
 
   checkpoint(path: string): Promise<void> {
-    return this.#run((native) => native.checkpoint(path));
+    return this.#run((native) => native.checkpoint(absolutePath(path)));
   }
 
   stats(): Promise<StoreStats> {
