@@ -38,6 +38,7 @@ struct BeginOptions {
   bool serializable = false;
   uint64_t bytes_max = 1ull << 30;
   uint64_t keys_max = 1'000'000;
+  bool no_slowdown = false;  // as for Apply
 };
 
 struct TransactionName {

@@ -17,6 +17,7 @@ class BeginWork final : public NamedWork {
   BeginWork(Database* db, const BeginOptions& options, Batch batch)
       : db_(db), options_(options), batch_(std::move(batch)) {
     publishes = !batch_.store_audit.empty();
+    no_slowdown = options_.no_slowdown;
   }
 
   Status Prepare(Group* group) override {

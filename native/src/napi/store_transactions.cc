@@ -37,12 +37,17 @@ Napi::Value StoreWrap::Begin(const Napi::CallbackInfo& info) {
     handle_->RequireOpen();
     const Arguments args(info);
     TransactionName name{args.Text(0, "namespace"), args.Text(1, "id")};
-    const BeginArguments begin = DecodeBegin(args, 2);
+    BeginArguments begin = DecodeBegin(args, 2);
     if (handle_->MayRunInline(begin.batch.size())) {
       TransactionRef transaction;
+      begin.options.no_slowdown = true;
       Status status = handle_->store->Begin(name, begin.options, begin.batch, &transaction);
-      if (!status.ok()) throw Refusal(std::move(status));
-      return Napi::Value(env, NewTransaction(env, handle_, std::move(transaction)));
+      if (status.ok()) {
+        return Napi::Value(env, NewTransaction(env, handle_, std::move(transaction)));
+      }
+      // It would have had to wait: repeated below, where waiting is allowed.
+      if (status.code() != Code::kResourceExhausted) throw Refusal(std::move(status));
+      begin.options.no_slowdown = false;
     }
     auto work = [store = handle_->store, name = std::move(name), options = begin.options,
                  batch = std::string(begin.batch)](JobOutput& output) {
