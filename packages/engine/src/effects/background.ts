@@ -103,6 +103,7 @@ export class Background {
         }
       });
       await this.#tellSettled();
+      if (work.size > 0) nextAtMs = Math.min(nextAtMs, await this.#nextAtMs());
     } catch {
       // Storage refused a read: the next pass tries again.
       return core.limits.pollMs;
@@ -132,6 +133,15 @@ export class Background {
       if (row.parked) continue;
       if (isDue(core, row.nextAtMs)) workOf(row).deliver = true;
       else nextAtMs = Math.min(nextAtMs, row.nextAtMs);
+    }
+    return nextAtMs;
+  }
+
+  /** When the work that this pass left is due. What is due already waits for the next poll. */
+  async #nextAtMs(): Promise<number> {
+    let nextAtMs = Number.POSITIVE_INFINITY;
+    for (const namespace of await this.#core.namespaces.list()) {
+      nextAtMs = Math.min(nextAtMs, await this.#collect(namespace, new Map()));
     }
     return nextAtMs;
   }
