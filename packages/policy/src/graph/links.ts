@@ -34,7 +34,10 @@ export interface Link {
   readonly explicit: boolean;
 }
 
-/** Links of one step: references in their order, then leaves inside them, then equal values. */
+/**
+ * REQUIRES: `index` holds outputs of earlier steps only.
+ * Links of one step: references in their order, then leaves inside them, then equal values.
+ */
 export function linksOf(added: GraphStep, index: ValueIndex): readonly Link[] {
   const byInput = groupReferences(added);
   const explicit = [...byInput.values()].flat();
@@ -51,7 +54,7 @@ export function linksOf(added: GraphStep, index: ValueIndex): readonly Link[] {
     const scalar = linkableScalar(value);
     if (scalar === null || name === "") continue;
     scalarCount += 1;
-    const found = index.findProducer(added.step, name, scalar);
+    const found = index.findProducer(name, scalar);
     if (found === null) continue;
     implicit.push({ from: found.step, outputPath: found.path, inputPath: path, explicit: false });
   }

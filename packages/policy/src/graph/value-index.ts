@@ -37,13 +37,11 @@ export class ValueIndex {
     }
   }
 
-  /** Most recent producer before `step`; among equals the most specific name wins. */
-  findProducer(step: number, inputName: string, value: string | number): Occurrence | null {
+  /** Most recent producer of all; among its outputs the most specific name wins. */
+  findProducer(inputName: string, value: string | number): Occurrence | null {
     let best: Occurrence | null = null;
     for (const form of linkForms(inputName)) {
-      let link = this.#chains.get(form)?.get(value) ?? null;
-      // Outputs are recorded in order, so this loop normally looks at one link.
-      while (link !== null && link.occurrence.step >= step) link = link.previous;
+      const link = this.#chains.get(form)?.get(value) ?? null;
       if (link !== null && (best === null || link.occurrence.step > best.step)) {
         best = link.occurrence;
       }
