@@ -162,6 +162,16 @@ export const snapshotClaims: Claims = {
     await tx.restoreSnapshot(1);
     expect(await tx.scan()).toEqual([]);
   },
+  "forgets snapshot 1 too by a restore to 0 that does not take it again": async (world) => {
+    const { store, expect } = world;
+    const tx = await store.begin("t");
+    await tx.put("a", bytes("1"));
+    await tx.restoreSnapshot(0);
+    expect(tx.header().snapshot).toBe(0);
+    expect(await refusal(() => tx.restoreSnapshot(1))).toBe("SNAPSHOT_NOT_FOUND");
+    await tx.createSnapshot(1);
+    expect(tx.header().snapshot).toBe(1);
+  },
   "refuses a restore whose new snapshot is not above the target": async ({ store, expect }) => {
     const tx = await store.begin("t");
     await tx.apply({ writes: [{ key: "a", value: bytes("1") }], snapshot: 2 });
