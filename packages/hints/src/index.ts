@@ -1,0 +1,4 @@
+// Owns the public names of the package.
+
+export type { CleanHint, HintCategory } from "@agenttx/model";
+export { cleanError } from "./clean-error.js";

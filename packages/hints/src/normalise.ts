@@ -1,0 +1,29 @@
+// Owns the first look at raw text: bounded size, no terminal codes, one kind of line end.
+// Invariants: N1 output length <= TEXT_CHARS_MAX (H4). N2 linear in the input. N3 the output has
+// the same length in lower case, so positions found in one are positions in the other.
+
+/** Longest text that is read; a longer one keeps its head and its tail. */
+export const TEXT_CHARS_MAX = 65_536;
+
+const TAIL_CHARS = 16_384;
+const ESCAPE_CODES =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal codes are what is removed
+  /[\x1b\x9b]\[?[0-?]{0,32}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b\n]{0,512}\x07?/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
+const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are looked for
+const HAS_CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u0130\u200b-\u200f\u202a-\u202e\u2060\ufeff]/;
+
+/** Bounds and cleans raw text. Never throws; any string is accepted. */
+export function normalise(raw: string): string {
+  const text =
+    raw.length <= TEXT_CHARS_MAX
+      ? raw
+      : `${raw.slice(0, TEXT_CHARS_MAX - TAIL_CHARS - 1)}\n${raw.slice(-TAIL_CHARS)}`;
+  if (!HAS_CONTROLS.test(text)) return text;
+  return text
+    .replace(ESCAPE_CODES, "")
+    .replace(/\r\n?/g, "\n")
+    .replace(CONTROLS, "")
+    .replace(/\u0130/g, "I");
+}

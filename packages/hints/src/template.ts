@@ -1,0 +1,95 @@
+// Owns the small language in which rules are written, and its translation to patterns.
+//
+//   {key}     a field name, quoted or not           {col}    the last part of a dotted name
+//   {keys}    a list of names                       {name}    quoted, or a word that may name a field
+//   {subject} {name} at the head of a sentence       {field}   same, but no plain word
+//   {path}    a file path                           {attr}   words that name a field ("First name")
+//   {w} a word   {v} anything in the line, as much as possible   {} as little as possible   {#} digits
+//   " any quotation mark          newline: the end of the line and the next line's indent
+//   ! at the head: look for the first words, not for the longest
+//
+// Invariants: P1 each pattern hangs on a literal and looks a bounded distance to both sides, so one
+// try costs O(1) and a text costs O(n) (H4). P2 a literal has at least three characters.
+
+const QUOTE = "\\\\{0,3}[\"'`´«»„“”‘’『』「」]";
+const NAME = "[^\\s\"'`´«»„“”‘’『』「」(){}<>,;:=|\\\\!?&%^~+。，、：；（）]";
+const PART = "[^\\s\"'`´«»„“”‘’『』「」(){}<>,;:=|\\\\!?&%^~+.]";
+const BOUNDARY = "(?:^|[\\n:;,.!([{>=]\\s{0,4}|(?:[-*•✖→#]|--)\\s)";
+
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  key: `(?:${QUOTE}\\s?)?:?(?<key>${NAME}{1,160})(?:\\s?${QUOTE})?`,
+  col: `(?:${QUOTE}\\s?)?(?:${PART}{1,64}(?:${QUOTE})?\\.(?:${QUOTE})?){0,4}(?<key>${PART}{1,128})(?:\\s?${QUOTE})?`,
+  keys: "(?<keys>[^()\\n]{1,400}?)",
+  subject: `(?<=${BOUNDARY})(?:${QUOTE}(?<key>${NAME}{1,160})${QUOTE}|:?(?<bare>${NAME}{1,160}))`,
+  field: `(?<=${BOUNDARY})(?:${QUOTE}(?<key>${NAME}{1,160})${QUOTE}|(?<odd>${NAME}{1,160}))`,
+  name: `(?:${QUOTE}\\s?(?<key>${NAME}{1,160})\\s?${QUOTE}|:?(?<bare>${NAME}{1,160}))`,
+  path: "(?:\\\\{0,3}[\"'`‘“]?)(?<path>[^\"'`‘’“”\\n:*?<>|]{0,2}(?::\\\\)?[^\"'`‘’“”\\n:*?<>|]{1,255})(?:\\\\{0,3}[\"'`’”]?)",
+  attr: "(?<attr>[A-Za-z][\\w .]{0,80}?)",
+  w: `(?:${QUOTE})?[^\\s"',;()]{1,160}(?:${QUOTE})?`,
+  v: "[^\\n]{0,400}",
+  "": "[^\\n]{0,300}?",
+  "#": "-?\\d{1,20}",
+};
+
+/** A template, translated: where to look and what must be around it. */
+export interface Compiled {
+  /** Lower-case text that must occur; the pattern is tried at its position only. */
+  readonly literal: string;
+  readonly source: string;
+}
+
+interface Piece {
+  readonly kind: "text" | "slot";
+  readonly value: string;
+}
+
+/** Translates a template. Throws on a template without a literal: a bug of the rule table. */
+export function compileTemplate(template: string): Compiled {
+  const fromHead = template.startsWith("!");
+  const pieces = split(fromHead ? template.slice(1) : template);
+  const anchor = fromHead ? 0 : longestText(pieces);
+  const literal = pieces[anchor]?.value.toLowerCase() ?? "";
+  if (literal.length < 3) throw new Error(`rule template without a literal: ${template}`);
+  const before = pieces.slice(0, anchor).map(toPattern).join("");
+  const after = pieces
+    .slice(anchor + 1)
+    .map(toPattern)
+    .join("");
+  const head = /^!?\w/.test(template) ? "(?<!\\w)" : "";
+  const tail = /\w$/.test(template) ? "(?!\\w)" : "";
+  const behind = before + head === "" ? "" : `(?<=${head}${before})`;
+  return { literal, source: `${behind}${literally(pieces[anchor]?.value ?? "")}${after}${tail}` };
+}
+
+function split(template: string): Piece[] {
+  const pieces: Piece[] = [];
+  for (const part of template.split(/(\{[a-z#]*\}|"|\n)/)) {
+    if (part === "") continue;
+    const slot = /^\{([a-z#]*)\}$/.exec(part)?.[1];
+    if (slot !== undefined) pieces.push({ kind: "slot", value: PLACEHOLDERS[slot] ?? "" });
+    else if (part === '"') pieces.push({ kind: "slot", value: `(?:${QUOTE}\\s?|\\s${QUOTE})` });
+    else if (part === "\n") pieces.push({ kind: "slot", value: "[ \\t]{0,8}(?:\\n\\s{0,60}|$)" });
+    else pieces.push({ kind: "text", value: part });
+  }
+  return pieces;
+}
+
+function longestText(pieces: readonly Piece[]): number {
+  let best = -1;
+  let length = 0;
+  for (const [index, piece] of pieces.entries()) {
+    if (piece.kind === "text" && piece.value.length > length) {
+      best = index;
+      length = piece.value.length;
+    }
+  }
+  return best;
+}
+
+function toPattern(piece: Piece): string {
+  return piece.kind === "slot" ? piece.value : literally(piece.value);
+}
+
+function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
