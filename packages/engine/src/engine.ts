@@ -143,7 +143,11 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
     by: { readonly actor: string; readonly note?: string },
     options: InNamespace = {},
   ): Promise<EffectRecord> {
-    const resolution = { kind: "retry", actor: by.actor, note: by.note ?? "" } as const;
+    const resolution = {
+      kind: "retry",
+      actor: by.actor,
+      note: by.note ?? "Tried again by request",
+    } as const;
     return this.resolveEffect(effectId, resolution, options);
   }
 

@@ -219,6 +219,7 @@ function entry(
     nextStep: stored?.step ?? 0,
     writesSoFar: 0,
     undoFrom: null,
+    receipt: null,
     outcomeUnknown: false,
     ended: null,
     lastActiveMs: engine.clock.monotonic(),

@@ -60,7 +60,9 @@ export async function beginRollback(
     status: "ROLLING_BACK",
     pending,
   });
-  await open.tx.apply({ fence: fenceOf(open), payload, audit });
+  const records = open.receipt ?? [];
+  await open.tx.apply({ fence: fenceOf(open), payload, records, audit });
+  open.receipt = null;
   open.header = header;
   return completeRollback(open, pending, [], start.failureDigest ?? null);
 }

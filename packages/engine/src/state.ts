@@ -2,6 +2,7 @@
 // All of it can be rebuilt from the store (G5, H2 of header.ts).
 import type {
   CommitOutcome,
+  RecordWrite,
   RollbackOutcome,
   RollbackPolicy,
   Store,
@@ -78,6 +79,8 @@ export interface OpenTransaction {
   writesSoFar: number;
   /** A step of which something may be left: undone before anything else happens (R9). */
   undoFrom: number | null;
+  /** Receipt of an effect that is known to have happened, whose batch failed: written first. */
+  receipt: readonly RecordWrite[] | null;
   /** A commit whose write failed half-way: its terminal record tells (P2). */
   outcomeUnknown: boolean;
   ended: Ended | null;

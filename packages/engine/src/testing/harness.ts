@@ -63,22 +63,31 @@ export const echo = defineTool({
 /** What happened outside, by effect: done and undone, in order. */
 export class World {
   readonly log: string[] = [];
+  /** Bookings that stand, by idempotency key: what the other side's own database would hold. */
+  readonly standing = new Map<string, string>();
 
-  /** A reversible tool that books `item`; `mode` makes it go wrong. */
+  /** A reversible tool that books `item` and can be asked; `mode` makes it go wrong. */
   book() {
-    const { log } = this;
+    const { log, standing } = this;
     return defineTool({
       name: "book",
-      schema: fields({ item: "string", mode: "string?" }),
+      schema: fields({ item: "string", mode: "string?", from: "any?" }),
       effect: "reversible",
-      execute({ item, mode }) {
+      execute({ item, mode }, { idempotencyKey }) {
         if (mode === "throw") throw new Error(`cannot book ${item}`);
-        log.push(`do ${item}`);
+        if (!standing.has(idempotencyKey)) {
+          log.push(`do ${item}`);
+          standing.set(idempotencyKey, item);
+        }
         if (mode === "half") throw new Error(`half way: ${item}`);
         return { booking: item };
       },
-      compensate({ args }) {
-        log.push(`undo ${args.item}`);
+      compensate({ args }, { idempotencyKey }) {
+        if (standing.delete(idempotencyKey)) log.push(`undo ${args.item}`);
+      },
+      lookup({ args, idempotencyKey }) {
+        if (!standing.has(idempotencyKey)) return { status: "absent", final: true };
+        return { status: "landed", output: { booking: args.item } };
       },
     });
   }
