@@ -43,7 +43,7 @@ async function main({ urls, env: serviceUrls }) {
   say("The orders database lives in the transaction's own state, on RocksDB.");
   await must(start({ plan: "seed.json", data, env, args: TOOLS, show: false }), 0);
 
-  heading("Act 1   the wrong customer, found three steps later");
+  heading("Act 1   the wrong customer, found four steps later");
   const first = await must(start(order("A-1001", env)), 0);
   explainAct(first.result);
 

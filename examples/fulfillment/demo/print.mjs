@@ -27,6 +27,8 @@ export function explainAct(result) {
 export function printChecks(rows) {
   const holder = Math.max(...rows.map((row) => row.holder.length));
   const what = Math.max(...rows.map((row) => row.what.length));
+  const title = `    ${"who".padEnd(holder)}  ${"what".padEnd(what)}  found, and compared with what it must be`;
+  console.log(paint("dim", title));
   for (const row of rows) {
     const sign = row.ok ? paint("green", symbols.success) : paint("red", symbols.failure);
     const head = `  ${sign} ${row.holder.padEnd(holder)}  ${row.what.padEnd(what)}  `;
@@ -50,7 +52,7 @@ export function printFigures(results) {
     const count = recovery.compensationsRun;
     figure("recovery after kill -9", `${formatMs(recovery.durationMs)}, ${count} effects undone`);
   }
-  figure("run, services included", results.map((one) => formatMs(one.durationMs)).join(" and "));
+  figure("whole run", results.map((one) => formatMs(one.durationMs)).join(" and "));
 }
 
 function figure(name, value) {

@@ -1,7 +1,7 @@
 // Owns the start of the process: parse the command line, run one command, set the exit code.
 // Nothing heavy is imported here: the engine and the addon load with the command that needs them.
 
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { EXIT } from "./exit-codes.js";
 import { createOutput } from "./output.js";
 import { createProgram } from "./program.js";
@@ -16,6 +16,10 @@ async function main(argv: readonly string[]): Promise<number> {
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.OK;
+    if (error instanceof CommanderError && error.code === "commander.help") {
+      process.stderr.write(helpOf(program, argv));
+      return EXIT.USAGE;
+    }
     const json = argv.includes("--json");
     const verbose = argv.includes("--verbose");
     const output = createOutput({ json, quiet: false, verbose });
@@ -26,6 +30,12 @@ async function main(argv: readonly string[]): Promise<number> {
       new AgentTxError("INVALID_ARGUMENT", `${message}. See agenttx --help.`.replace("..", ".")),
     );
   }
+}
+
+/** Help of the command that was called without its subcommand. */
+function helpOf(program: Command, argv: readonly string[]): string {
+  const called = program.commands.find((command) => command.name() === argv[0]);
+  return (called ?? program).helpInformation();
 }
 
 process.exitCode = await main(process.argv.slice(2));

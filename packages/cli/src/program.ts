@@ -41,10 +41,6 @@ export function createProgram(setExitCode: (code: number) => void): Command {
     .configureOutput({ writeErr: () => {} })
     .showSuggestionAfterError(true)
     .addHelpText("after", EXIT_CODES);
-  program.action(() => {
-    program.outputHelp();
-    setExitCode(2);
-  });
   addRun(program, setExitCode);
   addQueries(program, setExitCode);
   addRepairs(program, setExitCode);
@@ -114,9 +110,6 @@ function addQueries(program: Command, setExitCode: (code: number) => void): void
       );
     });
   const audit = program.command("audit").description("the audit journal");
-  audit.action(() => {
-    throw new InvalidArgumentError("audit needs a command: verify");
-  });
   common(audit.command("verify"))
     .argument("[id]", "one transaction; default: all, and the store's own chain")
     .description("prove that no entry was altered or removed")

@@ -65,7 +65,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 /** The store in a directory; NOT_FOUND when there is none, and none is made. */
 export async function openExistingStore(directory: string): Promise<Store> {
   const path = resolve(directory);
-  if (!existsSync(join(path, "CURRENT"))) {
+  if (!existsSync(join(path, "FORMAT"))) {
     throw new AgentTxError(
       "NOT_FOUND",
       `There is no store at ${path}. Give --data or AGENTTX_DATA_DIR; agenttx run makes one.`,

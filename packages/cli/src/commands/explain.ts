@@ -80,6 +80,8 @@ function linesOf(entry: Readonly<Record<string, unknown>>): string[] {
       return [`${step}  decision`, ...explainDecision(entry.decision as RollbackDecision)];
     case "rewound":
       return [`${step}  rewound to before step ${String(entry.to)} (${String(entry.why)})`];
+    case "effect":
+      return [`${step}  effect of ${String(entry.t)}: ${String(entry.state)}${reason(entry)}`];
     case "frozen":
       return [`${step}  frozen, unresolved: ${short(entry.unresolved)}`];
     case "commit":
@@ -91,6 +93,12 @@ function linesOf(entry: Readonly<Record<string, unknown>>): string[] {
       return [`${step}  ${String(k)} ${short(rest)}`];
     }
   }
+}
+
+/** Why an effect changed and who said so, where the journal tells. */
+function reason({ why, actor }: Readonly<Record<string, unknown>>): string {
+  const by = typeof actor === "string" ? `, says ${actor}` : "";
+  return `${by}${typeof why === "string" ? ` (${why})` : ""}`;
 }
 
 function hintText(hint: unknown): string {

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of plans look like that
 // Goal: a plan is either understood completely or refused with every problem and its place.
 
 import { mkdtemp, writeFile } from "node:fs/promises";

@@ -9,6 +9,7 @@ import { printable } from "../output.js";
 import type { AgentLine, EngineLine, LookupLine, OutcomeLine, RunLine } from "../run/events.js";
 import { width } from "../table.js";
 import { formatMs } from "./duration.js";
+import { rowOf, textOf } from "./event-text.js";
 import type { Symbols } from "./symbols.js";
 
 const COLUMNS_DEFAULT = 100;
@@ -39,6 +40,7 @@ export class Timeline {
   readonly #startedMs = new Map<string, number>();
   #rewinds = 0;
   #agent: AgentLine | null = null;
+  #failedKey = "";
   #transient = false;
 
   constructor(options: TimelineOptions) {
@@ -76,79 +78,14 @@ export class Timeline {
     this.#draw(event, tookMs);
   }
 
-  #draw(event: EngineLine, tookMs: number | null): void {
+  #draw(event: EngineLine, measuredMs: number | null): void {
+    if (event.kind === "step-failed") this.#failedKey = textOf(event.data.key);
+    const row = rowOf(event, { said: this.#saidOf(event.step), failedKey: this.#failedKey });
+    if (row === null) return;
+    const tookMs = row.tookMs ?? measuredMs;
     const took = tookMs === null ? "" : formatMs(tookMs);
-    const data = (name: string) => textOf(event.data[name]);
-    switch (event.kind) {
-      case "begin":
-        this.#row("bold", this.#sign("begin"), `begin   transaction ${event.transaction}`, "");
-        return;
-      case "step-succeeded":
-        this.#step("green", "success", event, this.#sayOf(event.step), took);
-        return;
-      case "step-failed":
-        this.#step("red", "failure", event, failureText(data("category"), data("key")), took);
-        return;
-      case "decision":
-        this.#row("yellow", this.#sign("rewind"), decisionText(event), "");
-        return;
-      case "compensation-finished":
-        // One event per effect, and one without an effect for the whole rollback.
-        if (data("effectId") !== "") this.#undo(event, took);
-        return;
-      case "effect-unresolved":
-        this.#step("yellow", "warning", event, "could not be undone, waits for a person", took, 1);
-        return;
-      case "effect-resolved":
-        this.#step("green", "success", event, "settled", took, 1);
-        return;
-      case "effect-delivered":
-        this.#step("cyan", "delivered", event, "delivered after the commit", took);
-        return;
-      case "effect-parked":
-        this.#step("yellow", "warning", event, "could not be delivered, is kept", took);
-        return;
-      case "frozen":
-        this.#row(
-          "yellow",
-          this.#sign("frozen"),
-          "FROZEN  until the effects above are resolved",
-          "",
-        );
-        return;
-      case "unfrozen":
-        this.#row("green", this.#sign("begin"), "no longer frozen", "");
-        return;
-      case "restored":
-        this.#row("dim", `  ${this.#sign("restored")}`, restoredText(event), took);
-        return;
-      case "committed":
-        this.#row("green", this.#sign("success"), "COMMITTED", took);
-        return;
-      case "conflict":
-        this.#row("red", this.#sign("failure"), "CONFLICT  another transaction was first", took);
-        return;
-      case "aborted":
-        this.#row("red", this.#sign("failure"), "ABORTED  nothing of it stays", took);
-        return;
-      case "recovered":
-        this.#row(
-          "cyan",
-          this.#sign("restored"),
-          `recovered transaction ${event.transaction}`,
-          took,
-        );
-        return;
-      default:
-        return;
-    }
-  }
-
-  #undo(event: EngineLine, took: string): void {
-    const state = textOf(event.data.state);
-    const done = state === "" || state === "compensated" || state === "absent";
-    const text = done ? (state === "absent" ? "never happened" : "undone") : state;
-    this.#step(done ? "cyan" : "yellow", done ? "undone" : "warning", event, text, took, 1);
+    if (row.step) this.#step(row.style, row.sign, event, row.text, took, row.depth);
+    else this.#row(row.style, `${"  ".repeat(row.depth)}${this.#sign(row.sign)}`, row.text, took);
   }
 
   #lookup({ step, tool, answer, durationMs }: LookupLine): void {
@@ -164,7 +101,7 @@ export class Timeline {
     if (outcome.status === "ROLLBACK_TRIGGERED") this.#rewinds += 1;
   }
 
-  #sayOf(step: number): string {
+  #saidOf(step: number): string {
     return this.#agent?.step === step ? this.#agent.say : "";
   }
 
@@ -215,25 +152,4 @@ export class Timeline {
     }
     return `${characters.join("").trimEnd()}${ellipsis}`;
   }
-}
-
-function textOf(value: string | number | boolean | null | undefined): string {
-  return value === null || value === undefined ? "" : String(value);
-}
-
-function failureText(category: string, key: string): string {
-  return `failed: ${category}${key === "" ? "" : ` on ${key}`}`;
-}
-
-function decisionText(event: EngineLine): string {
-  const strategy = textOf(event.data.strategy);
-  const target = Number(event.data.rollbackToStep ?? 0);
-  if (strategy === "ABORT") return "ABORT: everything is taken back";
-  if (target === 0) return `${strategy}: back to the beginning`;
-  return `${strategy} to step ${target}: steps ${target} to ${event.step} are taken back`;
-}
-
-function restoredText(event: EngineLine): string {
-  const reverted = Number(event.data.writesReverted ?? 0);
-  return `state restored, ${reverted} ${reverted === 1 ? "write" : "writes"} reverted`;
 }
