@@ -123,7 +123,8 @@ describe("effect.stage", () => {
     const lookup = () => stage.lookup?.({ args, idempotencyKey: "key-1" }, undoContext());
     expect(await lookup()).toEqual({ status: "absent", final: false });
     await call(stage, args, toolContext());
-    expect(await lookup()).toEqual({ status: "landed" });
+    const output = { sink: "mail", delivered: true, duplicate: false };
+    expect(await lookup()).toEqual({ status: "landed", output });
   });
 
   it("does not claim to know what its sink cannot tell", async () => {

@@ -10,6 +10,14 @@ export interface EffectOptions {
   readonly sinks: Readonly<Record<string, EffectSink>>;
 }
 
+/** What a delivery answers. A type, not an interface: it has to be JSON. */
+type Delivery = {
+  readonly sink: string;
+  readonly delivered: boolean;
+  /** The sink had it already: an earlier delivery got through, its answer did not. */
+  readonly duplicate: boolean;
+};
+
 /**
  * `effect.stage { sink, payload }` -> `{ sink, delivered, duplicate }`. Staged: nothing is sent
  * while the transaction is open; a rollback drops it, the commit sends it, at least once, with the
@@ -34,15 +42,17 @@ export function effectTools(options: EffectOptions) {
     schema: z.strictObject({ sink: z.enum(names), payload: z.json() }),
     effect: "irreversible",
     irreversible: "staged",
-    execute: async (args, { idempotencyKey, transaction, step, signal }) => {
+    execute: async (args, { idempotencyKey, transaction, step, signal }): Promise<Delivery> => {
       const effect = { idempotencyKey, transaction, step, payload: args.payload };
       const { duplicate } = await sinkOf(args.sink).deliver(effect, signal);
       return { sink: args.sink, delivered: true, duplicate };
     },
-    lookup: async ({ args, idempotencyKey }): Promise<LookupResult<never>> => {
+    lookup: async ({ args, idempotencyKey }): Promise<LookupResult<Delivery>> => {
       const sink = sinkOf(args.sink);
       if (sink.has === undefined) return { status: "unknown" };
-      if (await sink.has(idempotencyKey)) return { status: "landed" };
+      if (await sink.has(idempotencyKey)) {
+        return { status: "landed", output: { sink: args.sink, delivered: true, duplicate: false } };
+      }
       return { status: "absent", final: false };
     },
   });

@@ -318,9 +318,10 @@ describe("lookup after a crash or a deadline", () => {
   const lookup = (args: { path: string; content: string }, key = "key-1") =>
     tools[0].lookup?.({ args, idempotencyKey: key }, undoContext(key));
 
-  it("answers landed when the file is as it was to be", async () => {
-    await write("a", "new");
-    expect(await lookup({ path: "a", content: "new" })).toEqual({ status: "landed" });
+  it("answers landed, with the output, when the file is as it was to be", async () => {
+    const args = { path: "a", content: "new" };
+    const output = await call(tools[0], args, toolContext());
+    expect(await lookup(args)).toEqual({ status: "landed", output });
   });
 
   it("answers absent, not finally, when another process may still be writing", async () => {
@@ -358,6 +359,6 @@ describe("lookup after a crash or a deadline", () => {
     const of = () => tools[2].lookup?.({ args: { path: "a" }, idempotencyKey: "k" }, undoContext());
     expect(await of()).toEqual({ status: "absent", final: false });
     await remove("a");
-    expect(await of()).toEqual({ status: "landed" });
+    expect(await of()).toEqual({ status: "landed", output: { path: "a" } });
   });
 });

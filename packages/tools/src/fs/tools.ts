@@ -119,11 +119,20 @@ async function registerRestore(
   await context.registerUndo("restore", { ...args });
 }
 
-async function lookup(
+/**
+ * Did the change take place? Landed, with its output, when the file is as it was to be: whoever
+ * made it so, what the step promised holds.
+ */
+async function lookup<Output>(
   settings: FsSettings,
   running: Running,
-  of: { readonly target: string; readonly key: string; readonly landed: (image: Image) => boolean },
-): Promise<LookupResult<never>> {
+  of: {
+    readonly target: string;
+    readonly key: string;
+    readonly landed: (image: Image) => boolean;
+    readonly output: Output;
+  },
+): Promise<LookupResult<Output>> {
   const call = running.get(of.key);
   await call?.catch(() => undefined);
   const target = readPath(of.target);
@@ -133,10 +142,8 @@ async function lookup(
       missing.length > 0
         ? ABSENT
         : (await lookAt(directory, target.name, target.text, settings.bytesMax)).image;
-    // Landed without output: the engine compensates it by the registered undo.
-    return of.landed(image)
-      ? { status: "landed" }
-      : { status: "absent", final: call !== undefined };
+    if (of.landed(image)) return { status: "landed", output: of.output };
+    return { status: "absent", final: call !== undefined };
   } finally {
     await directory.close();
   }
@@ -181,9 +188,11 @@ function writeTool(settings: FsSettings, running: Running) {
     },
     undo: { restore: restoreAction(settings.opener, settings.bytesMax) },
     lookup: ({ args, idempotencyKey }) => {
-      const digest = digestOf(contentOf(args));
-      const landed = (image: Image): boolean => image.kind === "file" && image.digest === digest;
-      return lookup(settings, running, { target: args.path, key: idempotencyKey, landed });
+      const content = contentOf(args);
+      const output = { path: args.path, bytes: content.byteLength, sha256: digestOf(content) };
+      const landed = (image: Image): boolean =>
+        image.kind === "file" && image.digest === output.sha256;
+      return lookup(settings, running, { target: args.path, key: idempotencyKey, landed, output });
     },
   });
 }
@@ -212,7 +221,8 @@ function deleteTool(settings: FsSettings, running: Running) {
     undo: { restore: restoreAction(settings.opener, settings.bytesMax) },
     lookup: ({ args, idempotencyKey }) => {
       const landed = (image: Image): boolean => sameImage(image, ABSENT);
-      return lookup(settings, running, { target: args.path, key: idempotencyKey, landed });
+      const output = { path: args.path };
+      return lookup(settings, running, { target: args.path, key: idempotencyKey, landed, output });
     },
   });
 }
