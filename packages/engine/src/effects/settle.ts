@@ -51,6 +51,8 @@ export class SettleRun {
   readonly work: Settlement;
   readonly #now: Map<string, EffectRecord>;
   readonly #actions: ReadonlyMap<string, readonly UndoAction[]>;
+  /** Effect -> those that explicitly used its result, of the whole transaction. */
+  readonly #users = new Map<string, EffectRecord[]>();
   readonly #errors = new Map<string, CompensationError>();
   #undone = 0;
 
@@ -60,6 +62,13 @@ export class SettleRun {
     const sorted = newestFirst(work.effects);
     this.#now = new Map(sorted.map((effect) => [effect.effectId, effect]));
     this.#actions = groupByEffect(work.undo);
+    for (const user of [...work.effects, ...work.others]) {
+      for (const used of user.dependsOn) {
+        const users = this.#users.get(used);
+        if (users === undefined) this.#users.set(used, [user]);
+        else users.push(user);
+      }
+    }
   }
 
   async run(): Promise<CompensationReport> {
@@ -195,8 +204,9 @@ export class SettleRun {
 
   /** An effect of this pass that used the result and still stands (E8). */
   #blockerOf(effect: EffectRecord): EffectRecord | null {
-    for (const other of [...this.#now.values(), ...this.work.others]) {
-      if (isOpen(other.state) && other.dependsOn.includes(effect.effectId)) return other;
+    for (const user of this.#users.get(effect.effectId) ?? []) {
+      const now = this.#now.get(user.effectId) ?? user;
+      if (isOpen(now.state)) return now;
     }
     return null;
   }
