@@ -5,6 +5,7 @@ import { createEffects } from "./effects/create-effects.js";
 import { NamespaceRegister } from "./effects/namespaces.js";
 import type { EngineOptions } from "./engine-options.js";
 import { readSettings } from "./engine-options.js";
+import { type HistoryEntry, readHistory } from "./history.js";
 import { type ListTransactions, listTransactions } from "./list.js";
 import { type BeginTransaction, beginTransaction, loadTransaction } from "./load.js";
 import { IdleReaper } from "./reaper.js";
@@ -104,6 +105,14 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
         details: { transaction: id },
       },
     );
+  }
+
+  /**
+   * What ran in a transaction, what was undone and why, from its audit chain alone; calls no tool
+   * and changes nothing. Empty when there is no such chain.
+   */
+  history(id: string, options: InNamespace = {}): Promise<readonly HistoryEntry[]> {
+    return readHistory(this.#state.store, id, options.namespace ?? "");
   }
 
   list(options: ListTransactions = {}): Promise<readonly TransactionView[]> {
