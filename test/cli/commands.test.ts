@@ -63,8 +63,8 @@ describe("what there is to see", () => {
 
   it("explains the decision of a failure with its rule", async () => {
     const { entries } = await ok(place, ["explain", frozen]);
-    const decision = entries.find(({ entry }: Json) => entry.k === "decision");
-    expect(decision.entry.decision.reason.rule).toMatch(/^R\d$/);
+    const decision = entries.find((entry: Json) => entry.kind === "decision");
+    expect(decision.decision.reason.rule).toMatch(/^R\d$/);
     const text = await place.run(["explain", frozen]);
     expect(text.stdout).toMatch(/LOCAL_BACKTRACK: .*rule R3/);
   });
