@@ -10,6 +10,8 @@ export interface EngineOptions<Tools extends readonly ToolShape[] = readonly Too
   /** The caller opens and closes it; it must outlive the engine. */
   readonly store: Store;
   readonly tools: Tools;
+  /** Makes tools that are known by name alone, such as those of remote workers; null = unknown. */
+  readonly resolveTool?: (name: string) => ToolShape | null;
   /** Defaults of every transaction (R8). */
   readonly policy?: PolicyOverrides;
   readonly clock?: Clock;

@@ -119,13 +119,19 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
     return listTransactions(this.#state, options);
   }
 
-  /** Effects that wait for a person or a retry, in all transactions, oldest first. */
+  /** The effect ledger of one transaction, by age. Empty for one that does not exist. */
+  effects(id: string, options: InNamespace = {}): Promise<readonly EffectRecord[]> {
+    return this.#state.effects.listEffects(id, options.namespace ?? "");
+  }
+
+  /** Effects that wait for a person or a retry, oldest first; in all namespaces by default. */
   unresolved(
     page: { readonly after?: string; readonly limit?: number } & InNamespace = {},
   ): Promise<readonly EffectRecord[]> {
-    const { after, limit, namespace = "" } = page;
+    const { after, limit, namespace } = page;
     return this.#state.effects.listUnresolved({
-      ...(after === undefined ? {} : { after: readEffectId(after, namespace) }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(after === undefined ? {} : { after: readEffectId(after, namespace ?? "") }),
       ...(limit === undefined ? {} : { limit }),
     });
   }
@@ -242,7 +248,7 @@ export function createEngine<const Tools extends readonly ToolShape[]>(
 ): Engine<Tools> {
   const settings = readSettings(options);
   const { store, clock = systemClock, observer, secrets } = options;
-  const registry = createToolRegistry(options.tools);
+  const registry = createToolRegistry(options.tools, options.resolveTool);
   const effects = createEffects({
     store,
     tools: registry,
@@ -263,6 +269,7 @@ export function createEngine<const Tools extends readonly ToolShape[]>(
     settings,
     open: new Map(),
     parked: new Map(),
+    begins: new Map(),
     closing: false,
   });
 }

@@ -1,8 +1,15 @@
 // Owns how a transaction comes into memory: begun, or found on disk. One entry per transaction: a
 // second caller gets the same one, and recovery never takes one that is here.
-import { AgentTxError, isAgentTxError, limits, type RollbackPolicy } from "@agenttx/model";
+import {
+  AgentTxError,
+  isAgentTxError,
+  limits,
+  type RecordWrite,
+  type RollbackPolicy,
+} from "@agenttx/model";
 import { initialCounters, type PolicyOverrides, resolvePolicy } from "@agenttx/policy";
 import { encodeAudit } from "./audit.js";
+import { beginDigest, beginMarks, repeatedBegin } from "./begin-request.js";
 import { GraphLog } from "./graph-log.js";
 import { decodeHeader, encodeHeader, type Header, newHeader } from "./header.js";
 import { OperationLock } from "./lock.js";
@@ -29,11 +36,39 @@ export interface BeginTransaction {
   readonly isolation?: "read-committed" | "serializable";
   /** Tenant; nothing of another namespace is visible. Default "". */
   readonly namespace?: string;
+  /** Repeating a begin with the same id gets the same transaction (P1). 1..128 bytes. */
+  readonly requestId?: string;
 }
 
+/** Throws INVALID_ARGUMENT, REQUEST_ID_REUSED and store errors; nothing was begun then. */
 export async function beginTransaction(
   engine: EngineState,
   options: BeginTransaction,
+): Promise<OpenTransaction> {
+  const { requestId, namespace = "" } = options;
+  if (requestId === undefined) return beginNew(engine, options, () => []);
+  const digest = beginDigest({ ...options });
+  const key = transactionKey(requestId, namespace);
+  const running = engine.begins.get(key);
+  // A racing begin is waited for, then found like any earlier one: also when it failed.
+  if (running !== undefined) await running.catch(() => undefined);
+  const work = (async () => {
+    const known = await repeatedBegin(engine.store, namespace, requestId, digest);
+    if (known !== null) return loadTransaction(engine, known, namespace);
+    return beginNew(engine, options, (id) => beginMarks(requestId, id, digest));
+  })();
+  engine.begins.set(key, work);
+  try {
+    return await work;
+  } finally {
+    if (engine.begins.get(key) === work) engine.begins.delete(key);
+  }
+}
+
+async function beginNew(
+  engine: EngineState,
+  options: BeginTransaction,
+  marks: (id: string) => readonly RecordWrite[],
 ): Promise<OpenTransaction> {
   const { agentId = "", metadata = {}, isolation = "read-committed", namespace = "" } = options;
   requireBegin(agentId, metadata);
@@ -50,6 +85,7 @@ export async function beginTransaction(
       isolation,
       payload: encodeHeader(header),
       audit: [encodeAudit({ k: "begin", at: nowMs, agentId, policy })],
+      records: marks(id),
     });
     const open = entry(engine, id, namespace, tx, header);
     tell(open, "begin", 0, null, { agentId });

@@ -47,6 +47,8 @@ export interface EngineEvent {
     | "effect-parked"
     | "recovered";
   readonly transaction: string;
+  /** Tenant of the transaction; "" without tenants. */
+  readonly namespace: string;
   readonly step: number;
   readonly tool: string | null;
   readonly atMs: number;

@@ -4,6 +4,7 @@
 //   N1 A transaction with anything unresolved or undelivered keeps everything.
 //   N2 Works in pages, and removes a transaction in one batch, the terminal record last in it.
 import type { RecordEntry, RecordSpace, RecordWrite } from "@agenttx/model";
+import { BEGIN_NOTE, removeMark } from "./begin-request.js";
 import type { EngineState } from "./state.js";
 import { decodeTerminal } from "./terminal.js";
 
@@ -48,7 +49,8 @@ async function removeOne(engine: EngineState, id: string, namespace: string): Pr
     for await (const _pending of records(engine, space, namespace, id)) return false;
   }
   for (const space of ["request", "effect", "late"] as const) {
-    for await (const { step, seq, name } of records(engine, space, namespace, id)) {
+    for await (const { step, seq, name, value } of records(engine, space, namespace, id)) {
+      if (space === "request" && name === BEGIN_NOTE) removals.push(removeMark(value));
       removals.push({ space, step, seq, name, value: null });
     }
   }

@@ -42,6 +42,8 @@ export interface EngineState {
   readonly open: Map<string, OpenTransaction | Promise<OpenTransaction>>;
   /** Found at recovery after a clean shutdown, not resumed yet; value = found at, monotonic. */
   readonly parked: Map<string, ParkedTransaction>;
+  /** Begins under way, by namespace and request id. */
+  readonly begins: Map<string, Promise<OpenTransaction>>;
   closing: boolean;
 }
 
@@ -118,5 +120,13 @@ export function tell(
   data: EngineEvent["data"] = {},
 ): void {
   const { observer, clock } = open.engine;
-  observer?.onEvent({ kind, transaction: open.id, step, tool, atMs: clock.now(), data });
+  observer?.onEvent({
+    kind,
+    transaction: open.id,
+    namespace: open.namespace,
+    step,
+    tool,
+    atMs: clock.now(),
+    data,
+  });
 }

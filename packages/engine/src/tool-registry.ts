@@ -4,8 +4,14 @@ import { checkTool } from "./define-tool.js";
 import type { AnyTool, ToolRegistry } from "./effects/contract.js";
 import type { ToolShape } from "./tool-types.js";
 
-/** Throws TOOL_INVALID for an unusable definition and for a name given twice. */
-export function createToolRegistry(tools: readonly ToolShape[]): ToolRegistry {
+/**
+ * Throws TOOL_INVALID for an unusable definition and for a name given twice. `resolve` makes the
+ * tool of a name that is not among them, or answers null.
+ */
+export function createToolRegistry(
+  tools: readonly ToolShape[],
+  resolve: (name: string) => ToolShape | null = () => null,
+): ToolRegistry {
   const byName = new Map<string, AnyTool>();
   for (const tool of tools) {
     checkTool(tool);
@@ -17,5 +23,5 @@ export function createToolRegistry(tools: readonly ToolShape[]): ToolRegistry {
     // The registry forgets argument types on purpose: the schema checks them at run time.
     byName.set(tool.name, tool as unknown as AnyTool);
   }
-  return { find: (name) => byName.get(name) ?? null };
+  return { find: (name) => byName.get(name) ?? (resolve(name) as unknown as AnyTool | null) };
 }

@@ -10,6 +10,7 @@ import { newEffect } from "./new-effect.js";
 const EFFECT: EffectRecord = newEffect(
   {
     transaction: "t",
+    namespace: "",
     seq: 1,
     step: 1,
     attempt: 1,

@@ -47,6 +47,7 @@ const RESOLUTION: Members<Resolution> = {
 const EFFECT: Members<EffectRecord> = {
   effectId: isText,
   transaction: isText,
+  namespace: isText,
   step: isNatural,
   attempt: isNatural,
   tool: isText,

@@ -55,6 +55,7 @@ const DOCUMENTED = new Set([
 function effect(state: EffectState, changes: Partial<EffectRecord> = {}): EffectRecord {
   const call = {
     transaction: "t",
+    namespace: "",
     seq: 1,
     step: 1,
     attempt: 1,

@@ -6,6 +6,7 @@ import { effectIdOf } from "./effect-id.js";
 
 export interface NewEffect {
   readonly transaction: string;
+  readonly namespace: string;
   readonly seq: number;
   readonly step: number;
   readonly attempt: number;

@@ -13,6 +13,7 @@ const FACTS: UndoFacts = { compensate: true, actions: ["remove"], lookup: true }
 function effect(seq: number, changes: Partial<EffectRecord> = {}): EffectRecord {
   const call = {
     transaction: "t",
+    namespace: "",
     seq,
     step: seq,
     attempt: 1,

@@ -57,6 +57,8 @@ export interface UndoAction {
 export interface EffectRecord {
   readonly effectId: string;
   readonly transaction: string;
+  /** Tenant of the transaction; "" without tenants. */
+  readonly namespace: string;
   readonly step: StepNumber;
   readonly attempt: number;
   readonly tool: string;

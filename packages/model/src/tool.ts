@@ -49,6 +49,8 @@ export interface StateEntry {
 /** What a tool is given beside its arguments (E1b). */
 export interface ToolContext {
   readonly transaction: string;
+  /** Tenant of the transaction; "" without tenants. */
+  readonly namespace: string;
   readonly step: number;
   /** Grows with every execution in this transaction; never reset (E6). */
   readonly attempt: number;
@@ -64,6 +66,8 @@ export interface ToolContext {
 /** What compensation, lookup and verify are given. */
 export interface UndoContext {
   readonly transaction: string;
+  /** Tenant of the transaction; "" without tenants. */
+  readonly namespace: string;
   readonly step: number;
   readonly effectId: string;
   /** Key of the effect being undone. */

@@ -152,8 +152,9 @@ export interface EffectsPort {
   commitRecords(transaction: string, namespace: string): Promise<readonly RecordWrite[]>;
   /** One bounded delivery pass for a committed transaction; the rest goes on behind it. */
   deliver(transaction: string, namespace: string, budgetMs: number): Promise<DeliveryReport>;
-  /** Everything that waits for a person or a retry, in all transactions, oldest first. */
+  /** Everything that waits for a person or a retry, oldest first; in all namespaces by default. */
   listUnresolved(page?: {
+    readonly namespace?: string;
     readonly after?: EffectName;
     readonly limit?: number;
   }): Promise<readonly EffectRecord[]>;

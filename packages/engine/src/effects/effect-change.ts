@@ -31,6 +31,7 @@ export function tell(
     core.observer?.onEvent({
       kind,
       transaction: effect.transaction,
+      namespace: effect.namespace,
       step: effect.step,
       tool: effect.tool,
       atMs: core.clock.now(),

@@ -128,6 +128,7 @@ function checked(answer: unknown): Answer {
 function lookupContext(effect: EffectRecord, signal: AbortSignal): UndoContext {
   return {
     transaction: effect.transaction,
+    namespace: effect.namespace,
     step: effect.step,
     effectId: effect.effectId,
     idempotencyKey: effect.idempotencyKey,

@@ -29,7 +29,8 @@ export async function listUnresolved(
   const limit = page.limit ?? LIMIT_DEFAULT;
   const after = page.after === undefined ? null : await requireEffect(core, page.after);
   const entries: OpenEntry[] = [];
-  for (const namespace of await core.namespaces.list()) {
+  const namespaces = page.namespace === undefined ? await core.namespaces.list() : [page.namespace];
+  for (const namespace of namespaces) {
     const afterName = after === null ? null : positionIn(namespace, page.after, after);
     let count = 0;
     for await (const entry of openEntries(

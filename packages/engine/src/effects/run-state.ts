@@ -34,6 +34,7 @@ export function recordOf(
   const hidden = hiddenTexts(call.args, call.recordedArgs);
   const fields = {
     transaction: call.tx.id,
+    namespace: call.tx.namespace,
     seq: call.counters.effectSeq,
     step: call.step,
     attempt: call.attempt,

@@ -69,6 +69,7 @@ async function send(core: EffectsCore, sending: Sending, tool: AnyTool): Promise
     // The registry forgets argument types; these arguments passed the tool's schema once.
     return tool.execute(args as never, {
       transaction: effect.transaction,
+      namespace: effect.namespace,
       step: effect.step,
       attempt: effect.attempt,
       idempotencyKey: effect.idempotencyKey,

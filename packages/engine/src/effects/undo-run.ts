@@ -82,8 +82,8 @@ function undoCall(
 }
 
 function contextOf(effect: EffectRecord, undoKey: string, signal: AbortSignal): UndoContext {
-  const { transaction, step, effectId, idempotencyKey } = effect;
-  return { transaction, step, effectId, idempotencyKey, undoKey, signal };
+  const { transaction, namespace, step, effectId, idempotencyKey } = effect;
+  return { transaction, namespace, step, effectId, idempotencyKey, undoKey, signal };
 }
 
 /** An undo that returns nothing is confirmed by not throwing. */

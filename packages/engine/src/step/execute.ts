@@ -126,6 +126,7 @@ async function runExternal(
     payload: (effects) => encodeHeader(nextHeader(open, { effects }).header),
     context: {
       transaction: open.id,
+      namespace: open.namespace,
       step: open.nextStep,
       attempt: open.attempt,
       idempotencyKey: facts.idempotencyKey,
@@ -210,6 +211,7 @@ class LocalContext implements ToolContext {
   readonly #open: OpenTransaction;
   readonly #control: StopControl;
   readonly transaction: string;
+  readonly namespace: string;
   readonly step: number;
   readonly attempt: number;
   readonly state: StateBuffer;
@@ -218,6 +220,7 @@ class LocalContext implements ToolContext {
     this.#open = open;
     this.#control = control;
     this.transaction = open.id;
+    this.namespace = open.namespace;
     this.step = open.nextStep;
     this.attempt = open.attempt;
     this.state = state;
