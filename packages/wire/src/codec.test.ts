@@ -207,6 +207,8 @@ describe("effect codec", () => {
     const record = fc.record<EffectRecord>({
       effectId: word,
       transaction: word,
+      namespace: fc.constant(""),
+      secretPaths: fc.array(word, { maxLength: 2 }),
       step,
       attempt: fc.nat(Number.MAX_SAFE_INTEGER),
       tool: word,

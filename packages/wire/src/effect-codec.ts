@@ -33,6 +33,7 @@ export function effectToWire(record: EffectRecord): Effect {
     outcomeKnown: record.outcomeKnown,
     undone: [...record.undone],
     waitsFor: record.waitsFor ?? "",
+    secretPaths: [...record.secretPaths],
     problem: record.problem ?? "",
     resolution: record.resolution === null ? undefined : resolutionToWire(record.resolution),
     createdAtMs: BigInt(record.createdAtMs),
@@ -63,6 +64,9 @@ export function effectFromWire(message: Effect): EffectRecord {
     outcomeKnown: message.outcomeKnown,
     undone: message.undone,
     waitsFor: waitsForFromWire(message.waitsFor),
+    secretPaths: message.secretPaths,
+    // A caller sees its own tenant only, so the wire does not name it.
+    namespace: "",
     problem: message.problem === "" ? null : message.problem,
     resolution: message.resolution === undefined ? null : resolutionFromWire(message.resolution),
     createdAtMs: Number(message.createdAtMs),

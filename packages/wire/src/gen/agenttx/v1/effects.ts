@@ -46,6 +46,8 @@ export interface Effect {
   undone: number[];
   /** retry, person, tool, or empty when it waits for nothing. */
   waitsFor: string;
+  /** Where the request holds references to secrets. */
+  secretPaths: string[];
 }
 
 export interface Resolution {
@@ -128,6 +130,7 @@ function createBaseEffect(): Effect {
     outcomeKnown: false,
     undone: [],
     waitsFor: "",
+    secretPaths: [],
   };
 }
 
@@ -223,6 +226,9 @@ export const Effect: MessageFns<Effect> = {
     }
     if (message.waitsFor !== "") {
       writer.uint32(202).string(message.waitsFor);
+    }
+    for (const v of message.secretPaths) {
+      writer.uint32(210).string(v!);
     }
     return writer;
   },
@@ -450,6 +456,14 @@ export const Effect: MessageFns<Effect> = {
             message.waitsFor = reader.string();
             continue;
           }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.secretPaths.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -563,6 +577,11 @@ export const Effect: MessageFns<Effect> = {
         : isSet(object.waits_for)
         ? globalThis.String(object.waits_for)
         : "",
+      secretPaths: globalThis.Array.isArray(object?.secretPaths)
+        ? object.secretPaths.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.secret_paths)
+        ? object.secret_paths.map((e: any) => globalThis.String(e))
+        : [],
     };
   },
 
@@ -643,6 +662,9 @@ export const Effect: MessageFns<Effect> = {
     if (message.waitsFor !== "") {
       obj.waitsFor = message.waitsFor;
     }
+    if (message.secretPaths?.length) {
+      obj.secretPaths = message.secretPaths;
+    }
     return obj;
   },
 
@@ -684,6 +706,7 @@ export const Effect: MessageFns<Effect> = {
     message.outcomeKnown = object.outcomeKnown ?? false;
     message.undone = object.undone?.map((e) => e) || [];
     message.waitsFor = object.waitsFor ?? "";
+    message.secretPaths = object.secretPaths?.map((e) => e) || [];
     return message;
   },
 };

@@ -112,8 +112,6 @@ export interface PrepareStepRequest {
   requestId: string;
   /** `read-only`, `reversible` or `irreversible`. */
   effectClass: string;
-  /** Milliseconds until the call is indeterminate; default 30,000. */
-  deadlineMs: number;
 }
 
 export interface PrepareStepResponse {
@@ -1411,7 +1409,6 @@ function createBasePrepareStepRequest(): PrepareStepRequest {
     rawContext: "",
     requestId: "",
     effectClass: "",
-    deadlineMs: 0,
   };
 }
 
@@ -1437,9 +1434,6 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
     }
     if (message.effectClass !== "") {
       writer.uint32(58).string(message.effectClass);
-    }
-    if (message.deadlineMs !== 0) {
-      writer.uint32(64).uint32(message.deadlineMs);
     }
     return writer;
   },
@@ -1513,14 +1507,6 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
             message.effectClass = reader.string();
             continue;
           }
-          case 8: {
-            if (tag !== 64) {
-              break;
-            }
-
-            message.deadlineMs = reader.uint32();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1570,11 +1556,6 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
         : isSet(object.effect_class)
         ? globalThis.String(object.effect_class)
         : "",
-      deadlineMs: isSet(object.deadlineMs)
-        ? globalThis.Number(object.deadlineMs)
-        : isSet(object.deadline_ms)
-        ? globalThis.Number(object.deadline_ms)
-        : 0,
     };
   },
 
@@ -1601,9 +1582,6 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
     if (message.effectClass !== "") {
       obj.effectClass = message.effectClass;
     }
-    if (message.deadlineMs !== 0) {
-      obj.deadlineMs = Math.round(message.deadlineMs);
-    }
     return obj;
   },
 
@@ -1619,7 +1597,6 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
     message.rawContext = object.rawContext ?? "";
     message.requestId = object.requestId ?? "";
     message.effectClass = object.effectClass ?? "";
-    message.deadlineMs = object.deadlineMs ?? 0;
     return message;
   },
 };
