@@ -99,6 +99,7 @@ export class SmallDriver {
       payload: (counters) => Buffer.from(JSON.stringify(counters)),
       context: {
         transaction: tx.id,
+        namespace: tx.namespace,
         step,
         attempt,
         idempotencyKey,
