@@ -153,6 +153,13 @@ describe("BatchEncoder", () => {
     }
   });
 
+  it("leaves out of a commit what would change a header that ends with it", () => {
+    const value = new Uint8Array(1);
+    const kept = { audit: [value], fence: { owner: 1n, attempt: 2, step: 3 } };
+    const { bytes, length } = encoder.ending({ ...kept, payload: value, next: { step: 9 } });
+    expect(Buffer.from(bytes.subarray(0, length)).toString("hex")).toBe(encoded(kept));
+  });
+
   it("starts over after a refusal and after a large batch", () => {
     const value = new Uint8Array(6 * 1024 * 1024);
     expect(encoder.step({ writes: [{ key: "k", value }] }).length).toBe(value.length + 10);

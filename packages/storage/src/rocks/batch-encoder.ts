@@ -51,12 +51,17 @@ export class BatchEncoder {
     return this;
   }
 
-  /** What a restore, commit or discard carries. */
+  /** What a restore carries, or a batch of records alone. */
   extras(extras: BatchExtras & { readonly snapshot?: number }): this {
     this.#out.reset();
     this.#extras(extras);
     this.#snapshot(extras.snapshot);
     return this;
+  }
+
+  /** What a commit or discard carries: the header ends with it, so nothing of it is changed. */
+  ending({ payload: _payload, next: _next, ...extras }: BatchExtras): this {
+    return this.extras(extras);
   }
 
   begin(options: BeginOptions): this {

@@ -137,7 +137,7 @@ export class RocksTransaction implements StoreTransaction {
 
   commit(extras: BatchExtras = {}): Promise<CommitResult> {
     return this.#calls.run(async () => {
-      const { bytes, length } = this.#access.encoder.extras(extras);
+      const { bytes, length } = this.#access.encoder.ending(extras);
       const [commitVersion, keysPublished] = await this.#handle().commit(bytes, length);
       return { commitVersion, keysPublished };
     });
@@ -145,7 +145,7 @@ export class RocksTransaction implements StoreTransaction {
 
   discard(extras: BatchExtras = {}): Promise<void> {
     return this.#calls.run(() => {
-      const { bytes, length } = this.#access.encoder.extras(extras);
+      const { bytes, length } = this.#access.encoder.ending(extras);
       return this.#handle().discard(bytes, length);
     });
   }
