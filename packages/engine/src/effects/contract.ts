@@ -56,6 +56,9 @@ export interface EffectCall {
   readonly context: Omit<ToolContext, "registerUndo" | "signal">;
   /** Aborts when the caller gives up or the transaction is fenced. */
   readonly signal: AbortSignal;
+  /** Takes the values of secrets out of what the tool returns or registers, before it is stored:
+   *  references stand in their place. Omitted when the call has no secrets (C9). */
+  readonly redact?: (value: JsonValue) => JsonValue;
   /**
    * The tool option `retry` (E1c): asked after each failed try with its error and the number of
    * tries so far. Milliseconds to wait before the next try with the same idempotency key, or null

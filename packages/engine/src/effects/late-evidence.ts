@@ -1,7 +1,8 @@
 // Owns what comes too late (E6): a result or an undo registration after the run was closed. It
 // changes nothing; the storage layer refuses it and keeps it in space `late` for people.
 
-import { type Bytes, isAgentTxError } from "@agenttx/model";
+import { isAgentTxError, type JsonValue, limits } from "@agenttx/model";
+import { toJson } from "../json-text.js";
 import type { EffectsCore } from "./core.js";
 import { effectAudit } from "./effect-audit.js";
 import { problemText } from "./problem-text.js";
@@ -10,7 +11,7 @@ import type { EffectRunState } from "./run-state.js";
 /** Waits for the call behind its deadline; keeps its result as evidence. Never rejects. */
 export function keepLate(core: EffectsCore, run: EffectRunState, late: Promise<unknown>): void {
   late.then(
-    (value) => keep(core, run, "late-result", { output: value ?? null }),
+    (value) => keep(core, run, "late-result", { output: storable(run, value) }),
     (error: unknown) => {
       // Most calls end with the abort itself: that is no news.
       const name = typeof error === "object" && error !== null ? Reflect.get(error, "name") : null;
@@ -18,6 +19,15 @@ export function keepLate(core: EffectsCore, run: EffectRunState, late: Promise<u
       return keep(core, run, "late-error", { error: problemText(error) });
     },
   );
+}
+
+/** Without secrets; null for what is no JSON: its name and time are evidence enough. */
+function storable(run: EffectRunState, value: unknown): JsonValue {
+  try {
+    return run.redact(toJson(value ?? null, limits.VALUE_BYTES_MAX).value);
+  } catch {
+    return null;
+  }
 }
 
 /** An undo that a closed run wanted to register. */
@@ -29,16 +39,16 @@ async function keep(
   core: EffectsCore,
   run: EffectRunState,
   kind: "late-result" | "late-error" | "late-undo",
-  what: { readonly output?: unknown; readonly error?: string; readonly action?: string },
+  what: { readonly output?: JsonValue; readonly error?: string; readonly action?: string },
 ): Promise<void> {
   const { effect, call } = run;
   const { effectId, step, tool, idempotencyKey } = effect;
   const named = { v: 1, kind, effectId, step, tool, idempotencyKey, attempt: call.attempt };
-  const evidence = encode({ ...named, atMs: core.clock.now(), ...what }) ?? encode(named);
+  const evidence = Buffer.from(JSON.stringify({ ...named, atMs: core.clock.now(), ...what }));
   try {
     // A run that is over has no attempt: number 0 never runs, so the store refuses and keeps it.
     const fence = { owner: call.tx.header().owner, attempt: 0, step };
-    await call.tx.apply({ fence, ...(evidence === null ? {} : { evidence }) });
+    await call.tx.apply({ fence, evidence });
   } catch (error) {
     if (isAgentTxError(error) && error.code === "TRANSACTION_ENDED")
       await keepInAudit(core, run, kind);
@@ -53,14 +63,5 @@ async function keepInAudit(core: EffectsCore, run: EffectRunState, kind: string)
     await core.store.writeRecords(id, { namespace, audit });
   } catch {
     // Evidence only: the effect's record is right without it.
-  }
-}
-
-function encode(value: object): Bytes | null {
-  try {
-    return Buffer.from(JSON.stringify(value));
-  } catch {
-    // A result that is no JSON leaves its name and time.
-    return null;
   }
 }

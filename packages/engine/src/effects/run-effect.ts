@@ -87,7 +87,8 @@ function undoUntil(core: EffectsCore, call: EffectCall): number | null {
 function succeed(core: EffectsCore, run: EffectRunState, output: JsonValue): EffectRun {
   const undoUntilMs = undoUntil(core, run.call);
   const before = run.effect;
-  const effect = change(core, before, { type: "confirm", receipt: output, undoUntilMs });
+  const receipt = run.redact(output);
+  const effect = change(core, before, { type: "confirm", receipt, undoUntilMs });
   const records: readonly RecordWrite[] = effectWrites(before, effect, run.undo);
   return { kind: "succeeded", output, effect, counters: run.counters, records };
 }

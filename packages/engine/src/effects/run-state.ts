@@ -119,6 +119,11 @@ export class EffectRunState {
     return call.tool.execute(call.args as never, { ...call.context, signal, registerUndo });
   }
 
+  /** The value as it may be stored. */
+  redact(value: JsonValue): JsonValue {
+    return this.call.redact?.(value) ?? value;
+  }
+
   /** From here on results and registrations of this run are late (E6). */
   close(): void {
     this.#closed = true;
@@ -169,7 +174,9 @@ export class EffectRunState {
     }
     const plain = toJson(args, limits.VALUE_BYTES_MAX).value;
     const shown = hideIn(plain, this.#hidden, this.effect.secretPaths);
-    const action = this.#nextUndo(name, shown.args, shown.secretPaths);
+    const redacted = this.redact(shown.args);
+    const found = secretPathsOf(hiddenTexts(shown.args, redacted));
+    const action = this.#nextUndo(name, redacted, [...shown.secretPaths, ...found]);
     const counters = { ...this.counters, undoSeq: action.seq + 1 };
     await this.write({ records: [putUndo(action)], payload: call.payload(counters) });
     this.#take(action);

@@ -69,6 +69,36 @@ describe("secrets of a call", () => {
     expect(seen).toEqual([{ auth: "Bearer hunter2", id: 1 }]);
   });
 
+  it("are taken out of receipts, of parts of undo arguments and of late results", async () => {
+    const redact = (value: JsonValue): JsonValue =>
+      JSON.parse(JSON.stringify(value).replaceAll("hunter2", TOKEN)) as JsonValue;
+    const seen: JsonValue[] = [];
+    let answer: (value: JsonValue) => void = () => undefined;
+    const tool = scriptedTool("book", {
+      deadlineMs: 10,
+      undo: { cancel: (args) => void seen.push(args) },
+      lookup: () => ({ status: "landed", output: { url: "https://x/?t=hunter2" } }),
+      execute: async (_args, { registerUndo }) => {
+        await registerUndo("cancel", { url: "https://x/?t=hunter2" });
+        return new Promise<JsonValue>((resolve) => {
+          answer = resolve;
+        });
+      },
+    });
+    const bench = new EffectsBench([tool], { secrets: SECRETS });
+    const driver = await bench.begin();
+    const options = { recordedArgs: RECORDED, redact };
+    expect(await bench.finish(driver.call(tool, ARGS, options))).toMatchObject({
+      kind: "succeeded",
+    });
+    answer({ late: "hunter2" });
+    await bench.clock.advance(1);
+    expect(await bench.late()).toHaveLength(1);
+    expect(await allRecords(bench)).not.toContain("hunter2");
+    await bench.finish(driver.compensate());
+    expect(seen).toEqual([{ url: "https://x/?t=hunter2" }]);
+  });
+
   it("are filled in for a staged effect when it is sent", async () => {
     const seen: JsonValue[] = [];
     const tool = scriptedTool("mail", {

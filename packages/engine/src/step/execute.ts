@@ -133,6 +133,7 @@ async function runExternal(
       state: buffer,
     },
     signal: control.signal,
+    redact: (value) => withoutSecrets(value, call.resolved.secrets),
     retry: (error, failedTries) => retryDelay(call, hintOf(causeOf(call, error)), failedTries),
   };
   const run = await open.engine.effects.runEffect(effectCall);

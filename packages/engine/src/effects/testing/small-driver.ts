@@ -10,6 +10,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly effectClass?: Exclude<EffectClass, "read-only">;
   readonly retry?: EffectCall["retry"];
+  readonly redact?: EffectCall["redact"];
 }
 
 export class SmallDriver {
@@ -111,6 +112,7 @@ export class SmallDriver {
         },
       },
       signal: options.signal ?? new AbortController().signal,
+      ...(options.redact === undefined ? {} : { redact: options.redact }),
       ...(options.retry === undefined ? {} : { retry: options.retry }),
     };
   }
