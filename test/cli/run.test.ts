@@ -76,6 +76,24 @@ describe("agenttx run", () => {
     const plan = place.plan("good", [put("a")]);
     const done = await place.run(["run", plan, ...place.tools], { FORCE_COLOR: "1" });
     expect(done.stdout).toContain("\u001b[");
+    const plain = await place.run(["run", plan, ...place.tools, "--no-color"], {
+      FORCE_COLOR: "1",
+    });
+    expect(plain.stdout).not.toContain("\u001b[");
+  });
+
+  it("survives no tool that fails behind its back, says so without a stack, and recovers", async () => {
+    const plan = place.plan("runaway", [put("a"), ["runaway", {}], ["wait", {}]]);
+    const done = await place.run(["run", plan, ...place.tools, "--json"]);
+    expect(done.exitCode).toBe(1);
+    expect(done.lines().at(-1)).toMatchObject({
+      type: "error",
+      error: { message: "behind your back" },
+    });
+    expect(done.stderr).not.toMatch(/\n\s+at /);
+    const next = await place.run(["recover", ...place.tools, "--json"]);
+    expect(next.json()).toMatchObject({ rolledBack: 1, compensationsRun: 1 });
+    expect(place.effects()).toEqual([]);
   });
 
   it.each([

@@ -38,4 +38,12 @@ function helpOf(program: Command, argv: readonly string[]): string {
   return (called ?? program).helpInformation();
 }
 
+// A tool that fails behind everybody's back ends the process like a crash: the next run recovers.
+process.on("uncaughtException", (error) => {
+  const flags = process.argv.slice(2);
+  const json = flags.includes("--json");
+  const output = createOutput({ json, quiet: false, verbose: flags.includes("--verbose") });
+  process.exit(output.failure(error));
+});
+
 process.exitCode = await main(process.argv.slice(2));

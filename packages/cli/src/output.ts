@@ -18,6 +18,8 @@ export interface OutputOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;
+  /** False: no colours, whatever the terminal says. Default true. */
+  readonly colour?: boolean;
 }
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
@@ -45,7 +47,7 @@ export function createOutput(options: OutputOptions): Output {
   };
   return {
     ...options,
-    paint: painter(process.stdout),
+    paint: options.colour === false ? (_style, text) => text : painter(process.stdout),
     line: (text = "") => {
       if (!options.json) print(process.stdout, text);
     },

@@ -12,6 +12,8 @@ export interface GlobalOptions {
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
+  /** False with --no-color. */
+  readonly color?: boolean;
 }
 
 /** What a command gets beside its own arguments. */
@@ -192,6 +194,7 @@ function common(command: Command): Command {
       new Option("--data <dir>", "data directory").env("AGENTTX_DATA_DIR").default(".agenttx"),
     )
     .option("--json", "print JSON")
+    .option("--no-color", "print no colours, as with NO_COLOR")
     .option("--quiet", "print no remarks")
     .option("--verbose", "print stacks of errors");
 }
@@ -206,6 +209,7 @@ async function within(
     json: options.json === true,
     quiet: options.quiet === true,
     verbose: options.verbose === true,
+    colour: options.color !== false,
   });
   try {
     return await run({ output, dataDirectory: options.data });
