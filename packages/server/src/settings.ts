@@ -38,6 +38,7 @@ export const settingsSchema = z.strictObject({
   tlsClientCa: z.string().optional().describe("PEM authority of client certificates (mutual TLS)"),
   tokensFile: z.string().optional().describe("File of token hashes; read again when it changes"),
   tools: list.default([]).describe("Modules that export tools"),
+  tablesFile: z.string().optional().describe("JSON file with the tables of the record tools"),
   fsRoot: z.string().optional().describe("Root of the built-in fs tools; off without it"),
   effectSink: z.string().optional().describe("JSON Lines file of effect.stage; off without it"),
   maxLocalDepth: z.coerce.number().int().min(0).max(16).default(2).describe("Policy default"),
@@ -48,6 +49,9 @@ export const settingsSchema = z.strictObject({
     .describe("Idle transactions are aborted; 0 = never"),
   lifetimeMaxMs: milliseconds.default(0).describe("Longest life of a transaction; 0 = no limit"),
   deadlineDefaultMs: milliseconds.default(60_000).describe("Deadline of calls that give none"),
+  remoteDeadlineMs: milliseconds
+    .default(300_000)
+    .describe("A prepared step without CompleteStep is indeterminate after this"),
   drainTimeoutMs: milliseconds.default(10_000).describe("Wait for steps in flight when stopping"),
   resume: flag
     .default(true)

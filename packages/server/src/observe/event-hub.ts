@@ -1,0 +1,97 @@
+// Owns the fan-out of engine events: to metrics, to the log, to watchers. A slow watcher loses
+// events and is told how many; it never holds the engine up.
+
+import type { EngineEvent, EngineObserver } from "@agenttx/engine";
+import type { Logger } from "pino";
+import type { Metrics } from "./metrics.js";
+
+const WATCHER_EVENTS_MAX = 1_000;
+
+export interface WatchedEvent {
+  readonly event: EngineEvent;
+  /** Events lost before this one. */
+  readonly dropped: number;
+}
+
+interface Watcher {
+  readonly wants: (event: EngineEvent) => boolean;
+  readonly wake: () => void;
+  readonly queue: WatchedEvent[];
+  dropped: number;
+}
+
+export class EventHub implements EngineObserver {
+  readonly #metrics: Metrics;
+  readonly #log: Logger;
+  readonly #watchers = new Set<Watcher>();
+  /** Called for every event before watchers see it. */
+  readonly #onEnd: (event: EngineEvent) => void;
+
+  constructor(metrics: Metrics, log: Logger, onEnd: (event: EngineEvent) => void) {
+    this.#metrics = metrics;
+    this.#log = log;
+    this.#onEnd = onEnd;
+  }
+
+  onEvent(event: EngineEvent): void {
+    this.#count(event);
+    if (event.kind === "committed" || event.kind === "aborted") this.#onEnd(event);
+    if (this.#log.isLevelEnabled("debug")) {
+      const { kind, transaction, step, tool, data } = event;
+      this.#log.debug({ transaction, step, tool, ...data }, kind);
+    }
+    for (const watcher of this.#watchers) {
+      if (!watcher.wants(event)) continue;
+      if (watcher.queue.length >= WATCHER_EVENTS_MAX) {
+        watcher.dropped += 1;
+        continue;
+      }
+      watcher.queue.push({ event, dropped: watcher.dropped });
+      watcher.dropped = 0;
+      watcher.wake();
+    }
+  }
+
+  /** `wake` is called when there is something to take; `close` ends it. */
+  watch(wants: (event: EngineEvent) => boolean, wake: () => void) {
+    const watcher: Watcher = { wants, wake, queue: [], dropped: 0 };
+    this.#watchers.add(watcher);
+    return {
+      take: (): WatchedEvent | undefined => watcher.queue.shift(),
+      close: (): void => {
+        this.#watchers.delete(watcher);
+      },
+    };
+  }
+
+  #count(event: EngineEvent): void {
+    const metrics = this.#metrics;
+    const tool = event.tool === null ? "" : metrics.toolLabel(event.tool);
+    switch (event.kind) {
+      case "step-succeeded":
+        metrics.steps.inc({ tool, status: "success" });
+        break;
+      case "step-failed":
+        metrics.steps.inc({ tool, status: "failed" });
+        break;
+      case "decision":
+        metrics.rollbacks.inc({ strategy: String(event.data.strategy ?? "MANUAL") });
+        break;
+      case "compensation-finished":
+        metrics.compensations.inc({ result: String(event.data.result ?? "compensated") });
+        break;
+      case "committed":
+      case "conflict":
+      case "aborted":
+      case "frozen":
+        metrics.transactions.inc({ status: event.kind });
+        break;
+      case "effect-delivered":
+      case "effect-parked":
+        metrics.deliveries.inc({ result: event.kind === "effect-parked" ? "parked" : "delivered" });
+        break;
+      default:
+        break;
+    }
+  }
+}

@@ -1,0 +1,230 @@
+// Owns the composition: store, engine, faces, and the order in which they come and go.
+//
+//   O1 Both faces listen before recovery ends: new work is served while old work is taken up.
+//   O2 Stopping: no new transactions, sessions are told to leave, steps in flight are awaited, the
+//      engine marks what is open, the store closes. What is open goes on at the next start.
+
+import { createEngine, type RecoveryReport, type ToolShape } from "@agenttx/engine";
+import { AgentTxError } from "@agenttx/model";
+import { openStore } from "@agenttx/storage";
+import type { Logger } from "pino";
+import { Authenticator } from "./auth/authenticator.js";
+import { TokenFile } from "./auth/tokens.js";
+import { GrpcServer } from "./grpc/grpc-server.js";
+import { createHttpApp, type Readiness } from "./http/app.js";
+import { HttpServer } from "./http/http-server.js";
+import { Lifetimes } from "./limits/lifetimes.js";
+import { Tenants } from "./limits/tenants.js";
+import { EventHub } from "./observe/event-hub.js";
+import { makeLogger } from "./observe/logger.js";
+import { Metrics } from "./observe/metrics.js";
+import { startSampler } from "./observe/sampler.js";
+import { StepTraces } from "./observe/tracing.js";
+import type { ServiceDeps } from "./service/deps.js";
+import { Service } from "./service/service.js";
+import type { Settings } from "./settings.js";
+import { serverTools } from "./tools.js";
+import { VERSION } from "./version.js";
+import { RemoteTools } from "./work/remote-tools.js";
+import { WorkQueue } from "./work/work-queue.js";
+
+export interface ServerOptions {
+  readonly settings: Settings;
+  /** Beside the built-in ones. */
+  readonly tools?: readonly ToolShape[];
+  /** Default: JSON lines on stderr. */
+  readonly log?: Logger;
+}
+
+export interface RunningServer extends AsyncDisposable {
+  /** Bound ports; null for a unix socket or when the face is off. */
+  readonly grpcPort: number | null;
+  readonly httpPort: number | null;
+  /** Resolves when what was open at the start has been taken care of. */
+  readonly recovered: Promise<RecoveryReport>;
+  readiness(): Readiness;
+  /** Stops taking new transactions; what is open goes on. */
+  drain(): void;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Opens the store and serves. Throws AgentTxError before anything listens when it cannot. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { settings } = options;
+  const log = options.log ?? makeLogger(settings.logLevel);
+  const tokens =
+    settings.tokensFile === undefined
+      ? null
+      : new TokenFile(settings.tokensFile, (message) => log.warn(message));
+  const authenticator = new Authenticator(tokens, settings.tlsClientCa !== undefined);
+  const tools = [...serverTools(settings), ...(options.tools ?? [])];
+  const store = await openStore({
+    path: settings.dataDir,
+    syncWrites: settings.syncWrites,
+    freeSpaceReserveBytes: settings.freeSpaceReserveBytes,
+  });
+  for (const warning of store.warnings) log.warn(warning);
+  try {
+    return await new Composition({ settings, log, authenticator, tools, store }).start();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly authenticator: Authenticator;
+  readonly tools: readonly ToolShape[];
+  readonly store: Awaited<ReturnType<typeof openStore>>;
+}
+
+class Composition {
+  readonly #parts: Parts;
+  readonly #deps: ServiceDeps;
+  readonly #grpc: GrpcServer;
+  readonly #http: HttpServer;
+  readonly #lifetimes: Lifetimes;
+  #draining = false;
+  #recovery: RecoveryReport | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { settings, log, store, tools, authenticator } = parts;
+    const metrics = new Metrics(VERSION);
+    const tenants = new Tenants(settings);
+    const work = new WorkQueue();
+    const remote = new RemoteTools(work, settings.remoteDeadlineMs);
+    const traces = new StepTraces();
+    const events = new EventHub(metrics, log, (event) => {
+      tenants.endTransaction(event.namespace);
+      this.#lifetimes.ended(event.transaction);
+      service.remoteSteps.forget(event.transaction);
+    });
+    const engine = createEngine({
+      store,
+      tools,
+      resolveTool: (name) => remote.find(name),
+      policy: policyOf(settings),
+      idleTimeoutMs: settings.idleTimeoutMs,
+      resumeOnStart: settings.resume,
+      observer: {
+        onEvent: (event) => {
+          traces.onEvent(event);
+          if (event.kind === "begin") this.#lifetimes.began(event);
+          events.onEvent(event);
+        },
+      },
+    });
+    this.#deps = {
+      engine,
+      store,
+      tenants,
+      metrics,
+      events,
+      log,
+      remote,
+      work,
+      draining: () => this.#draining,
+    };
+    const service = new Service(this.#deps);
+    this.#lifetimes = new Lifetimes(engine, settings.lifetimeMaxMs, log);
+    this.#grpc = new GrpcServer(service, authenticator, settings);
+    const readiness = () => this.readiness();
+    const app = createHttpApp({ service, authenticator, settings, version: VERSION, readiness });
+    this.#http = new HttpServer(app, settings);
+  }
+
+  async start(): Promise<RunningServer> {
+    const { log, settings } = this.#parts;
+    const grpcPort = await this.#listen("--listen", settings.listen, () => this.#grpc.listen());
+    const httpPort = await this.#listen("--http-listen", settings.httpListen, () =>
+      this.#http.listen(),
+    );
+    const stopSampler = startSampler(this.#deps);
+    const recovered = this.#recover();
+    this.#grpc.setServing(true);
+    log.info({ grpcPort, httpPort, dataDir: settings.dataDir }, "serving");
+    const close = () => {
+      this.#closing ??= this.#close(stopSampler);
+      return this.#closing;
+    };
+    return {
+      grpcPort: settings.listen.startsWith("unix:") ? null : grpcPort,
+      httpPort,
+      recovered,
+      readiness: () => this.readiness(),
+      drain: () => {
+        this.#draining = true;
+        this.#grpc.setServing(false);
+      },
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  }
+
+  readiness(): Readiness {
+    const reasons: string[] = [];
+    if (this.#draining) reasons.push("draining");
+    if (this.#closing !== null) reasons.push("stopping");
+    const report = this.#recovery;
+    return {
+      ready: reasons.length === 0,
+      reasons,
+      recovery: {
+        done: report?.done ?? false,
+        found: report?.found ?? 0,
+        resumed: report?.resumed ?? 0,
+        rolledBack: report?.rolledBack ?? 0,
+        frozen: report?.frozen.length ?? 0,
+        problems: report?.problems.length ?? 0,
+      },
+    };
+  }
+
+  async #listen(flag: string, address: string, listen: () => Promise<number | null>) {
+    try {
+      return await listen();
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : "unknown reason";
+      throw new AgentTxError("INVALID_ARGUMENT", `${flag} ${address} cannot be used: ${why}`, {
+        cause,
+      });
+    }
+  }
+
+  async #recover(): Promise<RecoveryReport> {
+    const { engine, metrics, log } = this.#deps;
+    const report = await engine.recover({
+      onProgress: (progress) => {
+        this.#recovery = progress;
+        const looked = progress.resumed + progress.rolledBack + progress.problems.length;
+        metrics.recoveryRemaining.set(Math.max(0, progress.found - looked));
+      },
+    });
+    this.#recovery = report;
+    metrics.recoveryRemaining.set(0);
+    for (const problem of report.problems)
+      log.error(problem, "a transaction could not be recovered");
+    if (report.found > 0) log.info({ ...this.readiness().recovery }, "recovered");
+    return report;
+  }
+
+  async #close(stopSampler: () => Promise<void>): Promise<void> {
+    this.#draining = true;
+    const { drainTimeoutMs } = this.#parts.settings;
+    await stopSampler();
+    this.#lifetimes.close();
+    await Promise.all([this.#grpc.close(drainTimeoutMs), this.#http.close(drainTimeoutMs)]);
+    await this.#deps.engine.close();
+    await this.#parts.store.close();
+    this.#parts.log.info("stopped");
+  }
+}
+
+function policyOf({ maxLocalDepth, maxGlobalResets, replayBudgetFactor }: Settings) {
+  return { maxLocalDepth, maxGlobalResets, replayBudgetFactor };
+}

@@ -1,0 +1,23 @@
+// Owns what the calls are made of.
+
+import type { Engine } from "@agenttx/engine";
+import type { Store } from "@agenttx/model";
+import type { Logger } from "pino";
+import type { Tenants } from "../limits/tenants.js";
+import type { EventHub } from "../observe/event-hub.js";
+import type { Metrics } from "../observe/metrics.js";
+import type { RemoteTools } from "../work/remote-tools.js";
+import type { WorkQueue } from "../work/work-queue.js";
+
+export interface ServiceDeps {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly tenants: Tenants;
+  readonly metrics: Metrics;
+  readonly events: EventHub;
+  readonly log: Logger;
+  readonly remote: RemoteTools;
+  readonly work: WorkQueue;
+  /** True once the server drains: new transactions are refused. */
+  readonly draining: () => boolean;
+}

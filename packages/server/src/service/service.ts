@@ -1,0 +1,122 @@
+// Owns the one implementation behind all faces: every call by name, with the same admission, error
+// translation and measurement, whatever the transport.
+
+import type { AgentTxError } from "@agenttx/model";
+import {
+  type effects,
+  errorToWire,
+  type steps,
+  type transactions,
+  type WireError,
+  type work,
+} from "@agenttx/wire";
+import { type CallContext, publicError } from "./context.js";
+import type { ServiceDeps } from "./deps.js";
+import * as operations from "./operations.js";
+import { RemoteSteps } from "./remote-steps.js";
+import * as calls from "./transactions.js";
+import { completeWork } from "./work.js";
+
+type Handler<Request, Response> = (context: CallContext, request: Request) => Promise<Response>;
+
+/** Request and response of every unary call, by its name in the service definition. */
+interface Messages {
+  beginTransaction: [transactions.BeginTransactionRequest, transactions.BeginTransactionResponse];
+  executeStep: [steps.ExecuteStepRequest, steps.ExecuteStepResponse];
+  commitTransaction: [
+    transactions.CommitTransactionRequest,
+    transactions.CommitTransactionResponse,
+  ];
+  rollbackTransaction: [
+    transactions.RollbackTransactionRequest,
+    transactions.RollbackTransactionResponse,
+  ];
+  getTransaction: [transactions.GetTransactionRequest, transactions.GetTransactionResponse];
+  reportFailure: [steps.ReportFailureRequest, steps.ReportFailureResponse];
+  listTransactions: [transactions.ListTransactionsRequest, transactions.ListTransactionsResponse];
+  prepareStep: [steps.PrepareStepRequest, steps.PrepareStepResponse];
+  completeStep: [steps.CompleteStepRequest, steps.CompleteStepResponse];
+  completeWork: [work.CompleteWorkRequest, work.CompleteWorkResponse];
+  listEffects: [effects.ListEffectsRequest, effects.ListEffectsResponse];
+  listReconciliation: [effects.ListReconciliationRequest, effects.ListReconciliationResponse];
+  resolveEffect: [effects.ResolveEffectRequest, effects.ResolveEffectResponse];
+}
+
+export type UnaryName = keyof Messages;
+export type RequestOf<Name extends UnaryName> = Messages[Name][0];
+export type ResponseOf<Name extends UnaryName> = Messages[Name][1];
+type UnaryCalls = { [Name in UnaryName]: Handler<RequestOf<Name>, ResponseOf<Name>> };
+
+function makeCalls(deps: ServiceDeps, remote: RemoteSteps): UnaryCalls {
+  const bind =
+    <Request, Response>(
+      call: (deps: ServiceDeps, context: CallContext, request: Request) => Promise<Response>,
+    ): Handler<Request, Response> =>
+    (context, request) =>
+      call(deps, context, request);
+  return {
+    beginTransaction: bind(calls.begin),
+    executeStep: bind(calls.step),
+    commitTransaction: bind(calls.commit),
+    rollbackTransaction: bind(calls.rollback),
+    getTransaction: bind(calls.get),
+    reportFailure: bind(calls.reportFailure),
+    listTransactions: bind(operations.listTransactions),
+    prepareStep: remote.prepare.bind(remote),
+    completeStep: remote.complete.bind(remote),
+    completeWork: bind(completeWork),
+    listEffects: bind(operations.listEffects),
+    listReconciliation: bind(operations.listReconciliation),
+    resolveEffect: bind(operations.resolveEffect),
+  };
+}
+
+export class Service {
+  readonly deps: ServiceDeps;
+  readonly remoteSteps: RemoteSteps;
+  readonly #calls: UnaryCalls;
+
+  constructor(deps: ServiceDeps) {
+    this.deps = deps;
+    this.remoteSteps = new RemoteSteps(deps);
+    this.#calls = makeCalls(deps, this.remoteSteps);
+  }
+
+  /** Throws AgentTxError only; what is not for callers is logged and becomes INTERNAL. */
+  async call<Name extends UnaryName>(
+    name: Name,
+    context: CallContext,
+    request: RequestOf<Name>,
+  ): Promise<ResponseOf<Name>> {
+    const { metrics, tenants } = this.deps;
+    const beganAt = performance.now();
+    let code = "OK";
+    try {
+      tenants.request(context.principal.tenant);
+      // The table's entry takes exactly the request of its name; the compiler cannot follow a
+      // generic index into a union of functions.
+      const handler = this.#calls[name] as Handler<RequestOf<Name>, ResponseOf<Name>>;
+      return await handler(context, request);
+    } catch (error) {
+      const shown = this.publicError(error, name);
+      code = shown.code;
+      throw shown;
+    } finally {
+      metrics.calls.inc({ face: context.face, method: name, code });
+      metrics.callSeconds.observe(
+        { face: context.face, method: name },
+        (performance.now() - beganAt) / 1_000,
+      );
+    }
+  }
+
+  publicError(error: unknown, method: string): AgentTxError {
+    return publicError(error, (cause) => {
+      this.deps.log.error({ err: cause, method }, "a call failed inside");
+    });
+  }
+
+  wireError(error: unknown, method: string): WireError {
+    return errorToWire(this.publicError(error, method));
+  }
+}

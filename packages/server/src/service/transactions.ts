@@ -1,0 +1,164 @@
+// Owns the calls on one transaction: begin, step, commit, rollback, get, report.
+// Each takes a decoded message and answers with one; refusals are thrown as AgentTxError.
+
+import type { Transaction } from "@agenttx/engine";
+import { AgentTxError, limits } from "@agenttx/model";
+import {
+  commitToWire,
+  outcomeToWire,
+  policyFromWire,
+  rollbackToWire,
+  type steps,
+  type transactions,
+  viewToWire,
+} from "@agenttx/wire";
+import { requireScope, requireTool } from "../auth/principal.js";
+import type { CallContext } from "./context.js";
+import type { ServiceDeps } from "./deps.js";
+import { makePageToken, readPageToken } from "./page-token.js";
+
+/** Context bytes in one answer: leaves room below the message limit. */
+const CONTEXT_PAGE_BYTES = 2 * 1024 * 1024;
+
+export function requireTransactionId(id: string): void {
+  const bytes = Buffer.byteLength(id);
+  if (bytes > 0 && bytes <= limits.TRANSACTION_ID_BYTES_MAX) return;
+  throw new AgentTxError("INVALID_ARGUMENT", "`transaction_id` is missing or too long.", {
+    details: { field: "transaction_id" },
+  });
+}
+
+/** The handle; NOT_FOUND also for another tenant's id. */
+export async function find(
+  deps: ServiceDeps,
+  context: CallContext,
+  id: string,
+): Promise<Transaction> {
+  requireTransactionId(id);
+  return deps.engine.resume(id, { namespace: context.principal.tenant });
+}
+
+export async function begin(
+  deps: ServiceDeps,
+  context: CallContext,
+  request: transactions.BeginTransactionRequest,
+): Promise<transactions.BeginTransactionResponse> {
+  requireScope(context.principal, "run");
+  const { tenant } = context.principal;
+  if (deps.draining()) {
+    throw new AgentTxError("UNAVAILABLE", "The server is stopping; begin on another one.");
+  }
+  deps.tenants.beginTransaction(tenant);
+  try {
+    const tx = await deps.engine.begin({
+      agentId: request.agentId,
+      metadata: request.metadata,
+      policy: policyFromWire(request.policy),
+      isolation: isolationOf(request.isolation),
+      namespace: tenant,
+      ...given("requestId", request.requestId),
+    });
+    return { transactionId: tx.id, nextStepId: tx.nextStep };
+  } catch (error) {
+    deps.tenants.endTransaction(tenant);
+    throw error;
+  }
+}
+
+export async function step(
+  deps: ServiceDeps,
+  context: CallContext,
+  request: steps.ExecuteStepRequest,
+): Promise<steps.ExecuteStepResponse> {
+  requireScope(context.principal, "run");
+  requireTool(context.principal, request.toolName);
+  const tx = await find(deps, context, request.transactionId);
+  const outcome = await tx.step(request.toolName, {}, stepOptions(request));
+  return outcomeToWire(outcome);
+}
+
+export function stepOptions(
+  request: Pick<steps.ExecuteStepRequest, "stepId" | "argumentsJson" | "rawContext" | "requestId">,
+) {
+  return {
+    stepId: request.stepId,
+    argumentsJson: request.argumentsJson,
+    ...given("rawContext", request.rawContext),
+    ...given("requestId", request.requestId),
+  };
+}
+
+export async function commit(
+  deps: ServiceDeps,
+  context: CallContext,
+  request: transactions.CommitTransactionRequest,
+): Promise<transactions.CommitTransactionResponse> {
+  requireScope(context.principal, "run");
+  const tx = await find(deps, context, request.transactionId);
+  return commitToWire(await tx.commit());
+}
+
+export async function rollback(
+  deps: ServiceDeps,
+  context: CallContext,
+  request: transactions.RollbackTransactionRequest,
+): Promise<transactions.RollbackTransactionResponse> {
+  requireScope(context.principal, "run");
+  const tx = await find(deps, context, request.transactionId);
+  const { toStep = 0, reason } = request;
+  if (toStep > 0)
+    return rollbackToWire(await tx.rollback(toStep, given("requestId", request.requestId)));
+  return rollbackToWire(await (reason === "" ? tx.abort() : tx.abort(reason)));
+}
+
+export async function reportFailure(
+  deps: ServiceDeps,
+  context: CallContext,
+  request: steps.ReportFailureRequest,
+): Promise<steps.ReportFailureResponse> {
+  requireScope(context.principal, "run");
+  const tx = await find(deps, context, request.transactionId);
+  const outcome = await tx.reportFailure(request.stepId, {
+    text: request.text,
+    ...given("key", request.key),
+    ...given("requestId", request.requestId),
+  });
+  return { outcome: outcomeToWire(outcome) };
+}
+
+export async function get(
+  deps: ServiceDeps,
+  context: CallContext,
+  request: transactions.GetTransactionRequest,
+): Promise<transactions.GetTransactionResponse> {
+  requireScope(context.principal, "read");
+  requireTransactionId(request.transactionId);
+  const view = await deps.engine.get(request.transactionId, {
+    namespace: context.principal.tenant,
+  });
+  const scope = `context:${request.transactionId}`;
+  const from = Number(readPageToken(scope, request.contextPageToken) ?? 0);
+  let bytes = 0;
+  let end = from;
+  for (; end < view.context.length; end += 1) {
+    bytes += Buffer.byteLength(view.context[end]?.rawContext ?? "") + 64;
+    if (bytes > CONTEXT_PAGE_BYTES && end > from) break;
+  }
+  const truncated = end < view.context.length;
+  const page = { ...view, context: view.context.slice(from, end) };
+  const nextPageToken = truncated ? makePageToken(scope, String(end)) : "";
+  return viewToWire(page, { truncated, nextPageToken });
+}
+
+/** proto3 has no absent text: "" means not given. */
+export function given<Name extends string>(name: Name, value: string): { [Key in Name]?: string } {
+  return value === "" ? {} : ({ [name]: value } as { [Key in Name]?: string });
+}
+
+function isolationOf(word: string): "read-committed" | "serializable" {
+  if (word === "" || word === "read-committed") return "read-committed";
+  if (word === "serializable") return word;
+  throw new AgentTxError("INVALID_ARGUMENT", "`isolation` is read-committed or serializable.", {
+    details: { field: "isolation" },
+  });
+}
