@@ -141,12 +141,13 @@ function lineSink(output: Output): (line: RunLine) => void {
 
 function report(output: Output, result: RunResult, recovery: RecoverySummary | null): void {
   output.data({ ...result, recovery });
-  const { status, stepsRun, rollbacks, compensationsRun, durationMs } = result;
+  const { status, steps, compensationsRun, durationMs } = result;
+  const rewinds = steps.filter((step) => step.status === "ROLLBACK_TRIGGERED").length;
   const style = status === "COMMITTED" ? "green" : status === "OPEN" ? "cyan" : "red";
   const facts = [
-    `${stepsRun} steps run`,
-    `${rollbacks.length} rewinds`,
-    `${compensationsRun} effects taken back`,
+    `${counted(steps.length, "step")} run`,
+    counted(rewinds, "rewind"),
+    `${counted(compensationsRun, "effect")} taken back`,
     formatMs(durationMs),
   ];
   output.line(`${output.paint(style, status)}  ${result.transaction}  ${facts.join(", ")}`);
@@ -162,4 +163,8 @@ function report(output: Output, result: RunResult, recovery: RecoverySummary | n
     );
   }
   if (status === "OPEN") output.note(`go on with --resume ${result.transaction}`);
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

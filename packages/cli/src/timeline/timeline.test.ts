@@ -85,6 +85,14 @@ describe("Timeline", () => {
     for (const line of text.split("\n")) expect(width(line)).toBeLessThanOrEqual(columns);
   });
 
+  it("never cuts a hint: it goes on in the next line", () => {
+    const hint = `Hint: ${"the column is missing ".repeat(6).trim()}.`;
+    const outcome = { type: "outcome", status: "ROLLBACK_TRIGGERED", step: 1, hint } as RunLine;
+    const text = draw([outcome], { columns: 60 });
+    expect(text.replace(/\s+/g, " ")).toContain(hint);
+    for (const line of text.split("\n")) expect(width(line)).toBeLessThanOrEqual(60);
+  });
+
   it("draws the running step only for a terminal", () => {
     expect(draw([agent(1, "slow", "")])).toBe("");
     expect(draw([agent(1, "slow", "")], { live: true })).toContain("slow");

@@ -96,9 +96,26 @@ export class Timeline {
   #outcome(outcome: OutcomeLine): void {
     if (outcome.status === "SUCCESS") return;
     if (outcome.hint !== null) {
-      this.#row("bold", this.#sign("told"), `the agent is told: ${outcome.hint}`, "");
+      this.#told(`the agent is told: ${printable(outcome.hint)}`);
     }
     if (outcome.status === "ROLLBACK_TRIGGERED") this.#rewinds += 1;
+  }
+
+  /** A hint is never cut: what does not fit goes on in the next line. */
+  #told(text: string): void {
+    const room = this.#columns - width(this.#indent()) - 2;
+    let line = "";
+    let sign = this.#sign("told");
+    const flush = () => {
+      this.#row("bold", sign, line, "");
+      sign = " ".repeat(sign.length);
+      line = "";
+    };
+    for (const word of text.split(" ")) {
+      if (line !== "" && width(line) + 1 + width(word) > room) flush();
+      line = line === "" ? word : `${line} ${word}`;
+    }
+    flush();
   }
 
   #saidOf(step: number): string {
@@ -140,7 +157,7 @@ export class Timeline {
     const room = this.#columns - width(head) - (took === "" ? 0 : took.length + 2);
     const body = this.#fit(printable(text).trimEnd(), room);
     const fill = took === "" ? "" : " ".repeat(Math.max(2, room - width(body) + 2));
-    write(`${paint(style, head)}${body}${fill}${paint("dim", took)}\n`);
+    write(`${paint(style, head)}${body}${fill}${took === "" ? "" : paint("dim", took)}\n`);
   }
 
   #fit(text: string, room: number): string {
