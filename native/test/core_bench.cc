@@ -91,6 +91,7 @@ class RawStore {
 
   // The obvious algorithm: one record per write, put back newest first, each record deleted.
   void JournalEveryWrite(int write_count, int key_count) {
+    first_seq_ = seq_;
     for (int i = 0; i < write_count; i++) {
       const std::string key = KeyOf(i % key_count);
       std::string prior;
@@ -102,7 +103,13 @@ class RawStore {
     }
   }
   void RestoreEntryByEntry() {
-    const std::unique_ptr<rocksdb::Iterator> journal(db_->NewIterator({}, handles_[kSnapshots]));
+    // Tight bounds, as each transaction's own range has.
+    const std::string first = Record(first_seq_);
+    const rocksdb::Slice lower = first;
+    rocksdb::ReadOptions options;
+    options.iterate_lower_bound = &lower;
+    const std::unique_ptr<rocksdb::Iterator> journal(
+        db_->NewIterator(options, handles_[kSnapshots]));
     rocksdb::WriteBatch batch;
     for (journal->SeekToLast(); journal->Valid(); journal->Prev()) {
       const rocksdb::Slice value = journal->value();
@@ -124,6 +131,7 @@ class RawStore {
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
   uint64_t seq_ = 0;
+  uint64_t first_seq_ = 0;
 };
 
 std::shared_ptr<Store> OpenStore(const std::string& path, bool sync_writes) {
@@ -171,15 +179,17 @@ void BenchSteps(Store& store, RawStore& raw, int rounds) {
         step.median() / put.median(), "of a raw put");
 }
 
-// `per_step`: writes between two snapshots; 0 = all in one interval.
-void BenchRestore(Store& store, RawStore& raw, int rounds, int writes, int keys, int per_step) {
+// `per_step`: writes between two snapshots; 0 = all in one interval. `fresh`: the keys were not
+// written before the snapshot, as when a transaction is taken back to its beginning.
+void BenchRestore(Store& store, RawStore& raw, int rounds, int writes, int keys, int per_step,
+                  bool fresh) {
   Series floor;
   Series restore;
   Series naive;
   for (int round = 0; round < rounds; round++) {
     TransactionRef tx = Begin(store);
     BatchBuilder initial;
-    for (int i = 0; i < keys; i++) initial.Put(KeyOf(i), kValue);
+    for (int i = 0; i < keys && !fresh; i++) initial.Put(KeyOf(i), kValue);
     Must(store.Apply(tx, initial.Snapshot(2), false, {}).ok(), "initial");
     uint32_t snapshot = 2;
     for (int i = 0; i < writes; i++) {
@@ -196,8 +206,9 @@ void BenchRestore(Store& store, RawStore& raw, int rounds, int writes, int keys,
     naive.Add(Time([&] { raw.RestoreEntryByEntry(); }));
     Must(store.Discard(tx, "").ok(), "discard");
   }
-  std::printf("restore of %d writes over %d keys, %s\n", writes, keys,
-              per_step == 0 ? "one interval" : "a snapshot per write");
+  std::printf("restore of %d writes over %d keys, %s, %s\n", writes, keys,
+              per_step == 0 ? "one interval" : "a snapshot per write",
+              fresh ? "new keys" : "keys with older values");
   Print("  floor batch of the keys", floor.median(), 0, "");
   Print("  restore", restore.median(), restore.median() / floor.median(), "of the floor");
   Print("  entry by entry", naive.median(), naive.median() / restore.median(), "of our restore");
@@ -308,10 +319,13 @@ int main(int argc, char** argv) {
     RawStore raw(pattern + "/raw");
     const std::shared_ptr<Store> store = OpenStore(pattern + "/store", false);
     BenchSteps(*store, raw, rounds);
-    BenchRestore(*store, raw, rounds, 5000, 1000, 0);
-    BenchRestore(*store, raw, rounds, 5000, 1000, 1);
-    BenchRestore(*store, raw, rounds, 5000, 5000, 0);
-    BenchRestore(*store, raw, rounds, 5000, 5000, 1);
+    for (const bool fresh : {true, false}) {
+      for (const int keys : {1000, 5000}) {
+        for (const int per_step : {0, 1}) {
+          BenchRestore(*store, raw, rounds, 5000, keys, per_step, fresh);
+        }
+      }
+    }
     BenchCommit(*store, raw, rounds, 1000, false);
     BenchCommit(*store, raw, rounds, 1000, true);
     BenchCommit(*store, raw, rounds, 10, true);

@@ -1,6 +1,8 @@
 // Owns the short forms in which the tests talk to a store; see test_store.h.
 #include "test_store.h"
 
+#include <future>
+
 namespace agenttx::test {
 
 StoreOptions OptionsFor(const std::string& path, bool sync_writes) {
@@ -35,7 +37,10 @@ TransactionRef Begin(Store& store, const std::string& id, bool serializable) {
 
 void Step(Store& store, const TransactionRef& tx, BatchBuilder writes) {
   const uint32_t next = store.GetHeader(tx).step + 1;
-  CHECK_OK(store.Apply(tx, writes.Snapshot(next).NextStep(next), false, {}));
+  std::promise<Status> outcome;
+  (void)store.Apply(tx, writes.Snapshot(next).NextStep(next), false,
+                    [&](Status status) { outcome.set_value(std::move(status)); });
+  CHECK_OK(outcome.get_future().get());
 }
 
 std::string Get(Store& store, const TransactionRef& tx, std::string_view key, bool validate) {

@@ -58,12 +58,13 @@ class CommitWork final : public Work {
     if (!status.ok()) return status;
     group->commit_version = version_;
     group->state_changed = true;
-    for (auto& [key, version] : published_) group->published[key] = version;
+    for (auto& [key, version] : published_) group->published[std::move(key)] = version;
     result_.commit_version = version_;
     return status;
   }
 
   void Install() override {
+    for (const size_t hash : published_hashes_) db_->recent_commits.Add(hash, version_);
     tx->End();
     db_->open_count.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -97,6 +98,10 @@ class CommitWork final : public Work {
 
   Status Validate(Group* group, const ReadView& view, std::string_view key, uint64_t base) {
     full_key_.assign(committed_prefix_).append(key);
+    if (group->published.empty() &&
+        db_->recent_commits.IsUntouchedSince(full_key_, state_.base_commit)) {
+      return Status::Ok();
+    }
     uint64_t version = 0;
     Status status = CurrentVersion(group, view, full_key_, &version);
     if (status.ok() && version != base && result_.conflict_keys.size() < kConflictKeysMax) {
@@ -135,8 +140,10 @@ class CommitWork final : public Work {
     const rocksdb::Slice key_parts[2] = {committed_prefix_, ToSlice(key)};
     const bool is_tombstone = entry.kind == EntryKind::kTombstone;
     result_.keys_published++;
+    full_key_.assign(committed_prefix_).append(key);
+    published_hashes_.push_back(RecentCommits::HashOf(full_key_));
     if (group->keeps_published) {
-      published_.emplace_back(committed_prefix_ + std::string(key), is_tombstone ? 0 : version_);
+      published_.emplace_back(full_key_, is_tombstone ? 0 : version_);
     }
     if (is_tombstone) {
       // A base of 0 was validated: there is nothing to delete.
@@ -181,7 +188,8 @@ class CommitWork final : public Work {
   std::string committed_prefix_;
   std::string full_key_;
   rocksdb::PinnableSlice value_;
-  std::vector<std::pair<std::string, uint64_t>> published_;
+  std::vector<size_t> published_hashes_;
+  std::vector<std::pair<std::string, uint64_t>> published_;  // for a group of several works
   uint64_t version_ = 0;
   bool needs_validation_ = true;
 };

@@ -114,6 +114,7 @@ Status Database::LoadState() {
     }
     commit_version = LoadU64(bytes.data());
   }
+  recent_commits.Reset(commit_version);
   // Compared before this open leaves any trace.
   status = CompareAnchor();
   if (!status.ok()) return status;

@@ -23,6 +23,7 @@
 #include "gate.h"
 #include "key_codec.h"
 #include "poison.h"
+#include "recent_commits.h"
 #include "transaction.h"
 #include "writer.h"
 
@@ -70,7 +71,8 @@ class Database {
   std::mutex publish_mutex;
   // Written under publish_mutex, after the write succeeded.
   std::atomic<uint64_t> commit_version{0};
-  ChainHead store_audit;  // guarded by publish_mutex
+  ChainHead store_audit;         // guarded by publish_mutex
+  RecentCommits recent_commits;  // guarded by publish_mutex
   // Writes the anchor for the state above. REQUIRES: publish_mutex is held.
   Status WriteAnchor(uint64_t version, const ChainHead& head, bool sync);
 

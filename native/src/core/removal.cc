@@ -32,30 +32,33 @@ Status RemoveEach(Group* group, Family family, KeyRange range, RemovalKind kind)
   return keys.status();
 }
 
+Status RemoveRange(Group* group, Family family, KeyRange range, uint64_t count_hint,
+                   RemovalKind kind) {
+  return WantsRangeDeletion(count_hint) ? RemoveRangeAtOnce(group, family, range)
+                                        : RemoveEach(group, family, std::move(range), kind);
+}
+
 Status RemoveTransaction(Group* group, std::string_view name, const TransactionState& state,
                          bool overlay_is_removed) {
   const Extent& extent = state.extent;
   Status status;
   if (!overlay_is_removed && extent.overlay_keys > 0) {
-    KeyRange overlay = PrefixRange(OverlayPrefix(name));
-    status = WantsRangeDeletion(extent.overlay_keys)
-                 ? RemoveRangeAtOnce(group, kDefault, overlay)
-                 : RemoveEach(group, kDefault, std::move(overlay));
+    status = RemoveRange(group, kDefault, PrefixRange(OverlayPrefix(name)), extent.overlay_keys);
   }
   if (status.ok() && extent.journal_records > 0) {
-    KeyRange journal = PrefixRange(TransactionPrefix('j', name));
-    status = WantsRangeDeletion(extent.journal_records)
-                 ? RemoveRangeAtOnce(group, kSnapshots, journal)
-                 : RemoveEach(group, kSnapshots, std::move(journal), RemovalKind::kSingleDelete);
+    status = RemoveRange(group, kSnapshots, PrefixRange(TransactionPrefix('j', name)),
+                         extent.journal_records, RemovalKind::kSingleDelete);
   }
   if (status.ok()) {
-    status = RemoveEach(group, kSnapshots, PrefixRange(TransactionPrefix('m', name)));
+    status =
+        RemoveRange(group, kSnapshots, PrefixRange(TransactionPrefix('m', name)), state.snapshot);
   }
   if (status.ok() && state.has_read_set) {
-    status = RemoveEach(group, kSnapshots, PrefixRange(TransactionPrefix('v', name)));
+    status =
+        RemoveRange(group, kSnapshots, PrefixRange(TransactionPrefix('v', name)), state.snapshot);
   }
   if (status.ok() && HasSpace(state, RecordSpace::kOutput)) {
-    status = RemoveEach(group, kDefault, PrefixRange(OutputPrefix(name)));
+    status = RemoveRange(group, kDefault, PrefixRange(OutputPrefix(name)), state.snapshot);
   }
   if (!status.ok()) return status;
   return Delete(group, kSnapshots, HeaderKey(name));

@@ -22,6 +22,10 @@ Status RemoveRangeAtOnce(Group* group, Family family, const KeyRange& range);
 Status RemoveEach(Group* group, Family family, KeyRange range,
                   RemovalKind kind = RemovalKind::kDelete);
 
+// One or the other, by how many keys the range is likely to hold.
+Status RemoveRange(Group* group, Family family, KeyRange range, uint64_t count_hint,
+                   RemovalKind kind = RemovalKind::kDelete);
+
 // What commit and discard take from the store: overlay, journal, snapshots, read sets, outputs and
 // the header. Other records stay.
 Status RemoveTransaction(Group* group, std::string_view name, const TransactionState& state,

@@ -1,6 +1,7 @@
 // Owns going back to a snapshot (S4): one batch.
 // Q1 The oldest undo record of each key decides (J1, J2), so the scan goes forward and skips keys
 //    that it has seen: as many writes as keys, however often they were written.
+//    Back to an empty overlay it is one range, whatever the number of keys.
 // Q2 What is newer than the target goes in the same batch: undo records, snapshots, outputs, read
 //    sets. The target stays and can be restored again.
 #include "batch_parts.h"
@@ -72,6 +73,10 @@ class RestoreWork final : public Work {
   }
 
   Status PutBack(Group* group, const SnapshotRecord& target) {
+    // Back to an empty overlay: nothing has to be put back, so nothing has to be looked at.
+    if (target.extent.overlay_keys == 0 && WantsRangeDeletion(state_.extent.overlay_keys)) {
+      return ClearOverlay(group, target);
+    }
     const uint64_t record_count = state_.extent.journal_records - target.extent.journal_records;
     if (record_count == 0) return Status::Ok();
     const std::string overlay_prefix = OverlayPrefix(tx->name);
@@ -96,6 +101,15 @@ class RestoreWork final : public Work {
     return status.ok() ? journal.status() : status;
   }
 
+  Status ClearOverlay(Group* group, const SnapshotRecord& target) {
+    result_.keys_restored = state_.extent.overlay_keys;
+    Status status = RemoveRangeAtOnce(group, kDefault, PrefixRange(OverlayPrefix(tx->name)));
+    if (!status.ok()) return status;
+    return RemoveRangeAtOnce(
+        group, kSnapshots,
+        {JournalKey(tx->name, target.seq), PrefixEnd(TransactionPrefix('j', tx->name))});
+  }
+
   Status PutEntryBack(Group* group, const std::string& overlay_prefix, const UndoRecord& undo) {
     const rocksdb::Slice key[2] = {overlay_prefix, ToSlice(undo.key)};
     rocksdb::ColumnFamilyHandle* family = db_->handle(kDefault);
@@ -109,28 +123,39 @@ class RestoreWork final : public Work {
 
   Status RemoveNewer(Group* group, const SnapshotRecord& target) {
     Status status;
-    if (state_.snapshot > step_) {
-      // The first possible step after the target, up to the end of this transaction's snapshots.
+    // Steps have no gaps, so this bounds what each of the ranges below holds.
+    const uint64_t step_count = state_.snapshot > step_ ? state_.snapshot - step_ : 0;
+    if (step_count > 0) {
       const std::string prefix = TransactionPrefix('m', tx->name);
-      status = RemoveEach(group, kSnapshots, {SnapshotKey(tx->name, step_ + 1), PrefixEnd(prefix)});
+      status = RemoveRange(group, kSnapshots, {SnapshotKey(tx->name, step_ + 1), PrefixEnd(prefix)},
+                           step_count);
     }
-    // Begin made snapshot 1 together with 0: step 1 has to find its own again.
-    if (status.ok() && step_ == 0) {
-      status = PutSnapshot(group, tx->name, 1, target.seq, target.extent);
-    }
+    if (status.ok()) status = MoveTarget(group, target);
     if (status.ok() && (state_.spaces & (1u << static_cast<uint8_t>(RecordSpace::kOutput)))) {
-      status = RemoveFromStep(group, kDefault, OutputPrefix(tx->name));
+      status = RemoveFromStep(group, kDefault, OutputPrefix(tx->name), step_count);
     }
     if (status.ok() && state_.has_read_set) {
-      status = RemoveFromStep(group, kSnapshots, TransactionPrefix('v', tx->name));
+      status = RemoveFromStep(group, kSnapshots, TransactionPrefix('v', tx->name), step_count);
     }
     return status;
   }
 
-  Status RemoveFromStep(Group* group, Family family, const std::string& prefix) {
+  // The target now stands behind the records that were removed: the next restore to it does not
+  // walk over what is left of them.
+  Status MoveTarget(Group* group, const SnapshotRecord& target) {
+    Status status = PutSnapshot(group, tx->name, step_, state_.next_seq, target.extent);
+    // Begin made snapshot 1 together with 0: step 1 has to find its own again.
+    if (status.ok() && step_ == 0) {
+      status = PutSnapshot(group, tx->name, 1, state_.next_seq, target.extent);
+    }
+    return status;
+  }
+
+  Status RemoveFromStep(Group* group, Family family, const std::string& prefix,
+                        uint64_t count_hint) {
     KeyRange range{prefix, PrefixEnd(prefix)};
     AppendU32(&range.begin, first_step());
-    return RemoveEach(group, family, std::move(range));
+    return RemoveRange(group, family, std::move(range), count_hint);
   }
 
   Database* const db_;

@@ -1,0 +1,312 @@
+// Goal: what was acknowledged survives the death of the process; a store has one process; loss is
+// noticed (S9, S9b). Method: children that die without closing, files that are damaged by hand.
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "anchor.h"
+#include "test_store.h"
+
+using namespace agenttx;
+using namespace agenttx::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Runs `body` in a child that ends without any cleanup.
+void InDyingChild(const std::function<void()>& body) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    int status = 0;
+    try {
+      body();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "child: %s\n", error.what());
+      status = 1;
+    }
+    _exit(status);
+  }
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+std::vector<fs::path> Logs(const std::string& store_path) {
+  std::vector<fs::path> logs;
+  for (const auto& file : fs::directory_iterator(store_path + "/db")) {
+    if (file.path().extension() == ".log") logs.push_back(file.path());
+  }
+  std::sort(logs.begin(), logs.end());
+  return logs;
+}
+
+void CopyStore(const std::string& from, const std::string& to) {
+  fs::copy(from, to, fs::copy_options::recursive);
+}
+
+// Twenty commits in a child that dies.
+void CommitTwenty(const std::string& path, bool sync_writes) {
+  InDyingChild([&] {
+    const std::shared_ptr<Store> store = MustOpen(OptionsFor(path, sync_writes));
+    for (int i = 0; i < 20; i++) {
+      CommitPut(*store, "tx" + std::to_string(i), "k" + std::to_string(i), std::string(200, 'v'));
+    }
+  });
+}
+
+}  // namespace
+
+TEST(WhatWasAnsweredSurvivesTheDeathOfTheProcess) {
+  for (const bool sync_writes : {false, true}) {
+    TempFolder folder;
+    const StoreOptions options = OptionsFor(folder / "store", sync_writes);
+    InDyingChild([&] {
+      const std::shared_ptr<Store> store = MustOpen(options);
+      CommitPut(*store, "base", "k", "committed");
+      const TransactionRef tx = Begin(*store, "tx");
+      Step(*store, tx, BatchBuilder().Put("k", "1").Payload("at step 2"));
+      Step(*store, tx, BatchBuilder().Put("k", "2").Put("l", "2").Payload("at step 3"));
+    });
+    const std::shared_ptr<Store> store = MustOpen(options);
+    CHECK_EQ(GetCommitted(*store, "k"), "committed");
+    TransactionRef tx;
+    CHECK_OK(store->Attach({"", "tx"}, &tx));
+    CHECK_EQ(store->GetHeader(tx).step, 3u);
+    CHECK_EQ(store->GetHeader(tx).payload, "at step 3");
+    CHECK_EQ(store->GetHeader(tx).incarnation, store->incarnation());
+    CHECK_EQ(ScanAll(*store, tx), "k=2 l=2");
+    RestoreResult restored;
+    CHECK_OK(store->Restore(tx, 2, "", &restored));
+    CHECK_EQ(restored.writes_reverted, 2u);
+    CHECK_EQ(ScanAll(*store, tx), "k=1");
+    CHECK(store->warnings().empty());
+  }
+}
+
+TEST(ASecondProcessIsRefusedWithTheHoldersPid) {
+  TempFolder folder;
+  const StoreOptions options = OptionsFor(folder / "store");
+  int ready[2];
+  int done[2];
+  CHECK(pipe(ready) == 0 && pipe(done) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::shared_ptr<Store> store;
+    const Status status = Store::Open(options, &store);
+    char byte = status.ok() ? 'y' : 'n';
+    (void)!write(ready[1], &byte, 1);
+    (void)!read(done[0], &byte, 1);
+    _exit(0);
+  }
+  char byte = 0;
+  CHECK(read(ready[0], &byte, 1) == 1 && byte == 'y');
+  std::shared_ptr<Store> store;
+  const Status status = Store::Open(options, &store);
+  CHECK_CODE(status, kStoreLocked);
+  CHECK(status.message().find("process " + std::to_string(child)) != std::string::npos);
+  (void)!write(done[1], &byte, 1);
+  waitpid(child, nullptr, 0);
+  CHECK_OK(Store::Open(options, &store));
+  for (const int fd : {ready[0], ready[1], done[0], done[1]}) close(fd);
+}
+
+TEST(TheFolderIsPrivate) {
+  TempFolder folder;
+  MustOpen(OptionsFor(folder / "deep/er/store"));
+  struct stat info {};
+  CHECK(stat((folder / "deep/er/store").c_str(), &info) == 0);
+  CHECK_EQ(info.st_mode & 0777, 0700u);
+}
+
+TEST(AFlippedBitInTheLogIsRefused) {
+  TempFolder folder;
+  const std::string path = folder / "store";
+  CommitTwenty(path, true);
+  const fs::path log = Logs(path).back();
+  std::fstream file(log, std::ios::in | std::ios::out | std::ios::binary);
+  const auto middle = static_cast<std::streamoff>(fs::file_size(log) / 2);
+  file.seekg(middle);
+  const char byte = static_cast<char>(file.get() ^ 0x10);
+  file.seekp(middle);
+  file.put(byte);
+  file.close();
+  std::shared_ptr<Store> store;
+  const Status status = Store::Open(OptionsFor(path, true), &store);
+  CHECK_CODE(status, kStoreCorrupt);
+  CHECK_CODE(Store::Open(OptionsFor(path, true), &store), kStoreCorrupt);
+  StoreOptions salvage = OptionsFor(path, true);
+  salvage.salvage = true;
+  store = MustOpen(salvage);
+  CHECK(!store->warnings().empty());
+  CHECK_EQ(GetCommitted(*store, "k0"), std::string(200, 'v'));
+  CHECK_EQ(GetCommitted(*store, "k19"), "(none)");
+}
+
+TEST(ALostTailIsNoticedByTheAnchor) {
+  for (const bool deletes_log : {false, true}) {
+    TempFolder folder;
+    const std::string path = folder / "store";
+    CommitTwenty(path, false);
+    const fs::path log = Logs(path).back();
+    if (deletes_log) {
+      fs::remove(log);
+    } else {
+      fs::resize_file(log, fs::file_size(log) * 2 / 3);
+    }
+    std::shared_ptr<Store> store;
+    CHECK_CODE(Store::Open(OptionsFor(path), &store), kStoreBehindAnchor);
+    CHECK_CODE(Store::Open(OptionsFor(path), &store), kStoreBehindAnchor);
+    StoreOptions salvage = OptionsFor(path);
+    salvage.salvage = true;
+    store = MustOpen(salvage);
+    CHECK(!store->warnings().empty());
+    CHECK_OK(store->Close());
+    store = MustOpen(OptionsFor(path));
+    CHECK(store->warnings().empty());
+  }
+}
+
+TEST(ALossAfterARebootWithoutSyncIsAWarning) {
+  for (const bool sync_writes : {false, true}) {
+    TempFolder folder;
+    const std::string path = folder / "store";
+    CommitTwenty(path, sync_writes);
+    const fs::path log = Logs(path).back();
+    fs::resize_file(log, fs::file_size(log) / 2);
+    Anchor anchor(path + "/ANCHOR");
+    std::optional<AnchorState> state;
+    CHECK_OK(anchor.Read(&state));
+    CHECK_EQ(state->commit_version, 20u);
+    CHECK_EQ(state->sync_writes, sync_writes);
+    state->boot_id = "another boot";
+    CHECK_OK(anchor.Write(*state, true));
+    std::shared_ptr<Store> store;
+    const Status status = Store::Open(OptionsFor(path, sync_writes), &store);
+    if (sync_writes) {
+      CHECK_CODE(status, kStoreBehindAnchor);
+    } else {
+      CHECK_OK(status);
+      CHECK(!store->warnings().empty());
+    }
+  }
+}
+
+TEST(AnAnchorSurvivesATornWrite) {
+  TempFolder folder;
+  const std::string path = folder / "ANCHOR";
+  AnchorState state;
+  std::optional<AnchorState> read;
+  for (uint64_t version = 1; version <= 4; version++) {
+    Anchor anchor(path);
+    CHECK_OK(anchor.Read(&read));
+    CHECK_EQ(read.has_value(), version > 1);
+    state.commit_version = version;
+    CHECK_OK(anchor.Write(state, false));
+  }
+  // Slot 0 holds the newest, version 4: damaged, the one before it counts.
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(20);
+  file.put('x');
+  file.close();
+  Anchor torn(path);
+  CHECK_OK(torn.Read(&read));
+  CHECK_EQ(read->commit_version, 3u);
+  CHECK_OK(torn.Write(state, false));
+  Anchor again(path);
+  CHECK_OK(again.Read(&read));
+  CHECK_EQ(read->commit_version, 4u);
+}
+
+TEST(ANewerFormatIsRefusedBeforeAnythingIsTouched) {
+  TempFolder folder;
+  const std::string path = folder / "store";
+  MustOpen(OptionsFor(path));
+  std::ofstream(path + "/FORMAT") << "agenttx 99\n";
+  std::shared_ptr<Store> store;
+  CHECK_CODE(Store::Open(OptionsFor(path), &store), kFormatTooNew);
+  std::ofstream(path + "/FORMAT") << "garbage";
+  CHECK_CODE(Store::Open(OptionsFor(path), &store), kStoreCorrupt);
+  std::ofstream(path + "/FORMAT") << "agenttx 1\n";
+  CHECK_OK(Store::Open(OptionsFor(path), &store));
+}
+
+TEST(ADamagedStoreIsRefusedAndKept) {
+  TempFolder folder;
+  const std::string path = folder / "store";
+  CommitTwenty(path, false);
+  std::ofstream(path + "/db/CURRENT") << "MANIFEST-999999\n";
+  std::shared_ptr<Store> store;
+  const Status status = Store::Open(OptionsFor(path), &store);
+  CHECK(!status.ok());
+  CHECK(status.message().find("MANIFEST-999999") != std::string::npos);
+  CHECK(!Logs(path).empty());
+}
+
+TEST(ACheckpointIsAStoreOfItsOwn) {
+  TempFolder folder;
+  const std::shared_ptr<Store> store = MustOpen(OptionsFor(folder / "store"));
+  CommitPut(*store, "base", "k", "1");
+  const TransactionRef open = Begin(*store, "open");
+  Step(*store, open, BatchBuilder().Put("k", "2"));
+  CHECK_OK(store->Checkpoint(folder / "copy"));
+  CHECK_CODE(store->Checkpoint(folder / "copy"), kInvalidArgument);
+  CommitPut(*store, "later", "k", "3");
+  const std::shared_ptr<Store> copy = MustOpen(OptionsFor(folder / "copy"));
+  CHECK(copy->incarnation() != store->incarnation());
+  CHECK(copy->warnings().empty());
+  CHECK_EQ(GetCommitted(*copy, "k"), "1");
+  TransactionRef tx;
+  CHECK_OK(copy->Attach({"", "open"}, &tx));
+  CHECK_EQ(Get(*copy, tx, "k"), "2");
+  CHECK_CODE(copy->Discard(open, ""), kStaleOwner);
+}
+
+TEST(TwoOpeningsOfOneCopyDiffer) {
+  TempFolder folder;
+  CommitTwenty(folder / "store", false);
+  CopyStore(folder / "store", folder / "copy");
+  const std::shared_ptr<Store> store = MustOpen(OptionsFor(folder / "store"));
+  const std::shared_ptr<Store> copy = MustOpen(OptionsFor(folder / "copy"));
+  CHECK(store->incarnation() != copy->incarnation());
+}
+
+TEST(OneProcessSharesOneDatabase) {
+  TempFolder folder;
+  const std::shared_ptr<Store> a = MustOpen(OptionsFor(folder / "store"));
+  const std::shared_ptr<Store> b = MustOpen(OptionsFor(folder / "./store/"));
+  std::shared_ptr<Store> other;
+  CHECK_CODE(Store::Open(OptionsFor(folder / "store", true), &other), kInvalidArgument);
+  CHECK_EQ(a->incarnation(), b->incarnation());
+  const TransactionRef tx = Begin(*a, "tx");
+  Step(*a, tx, BatchBuilder().Put("k", "v"));
+  TransactionRef attached;
+  CHECK_OK(b->Attach({"", "tx"}, &attached));
+  CHECK(attached == tx);
+  CHECK_OK(a->Close());
+  CHECK_OK(a->Close());
+  std::optional<std::string> value;
+  CHECK_CODE(a->Get(tx, "k", false, &value), kStoreClosed);
+  CHECK_EQ(Get(*b, tx, "k"), "v");
+  CHECK_OK(b->Close());
+  const std::shared_ptr<Store> again = MustOpen(OptionsFor(folder / "store"));
+  CHECK_OK(again->Attach({"", "tx"}, &attached));
+}
+
+TEST(TenThousandOpenTransactionsOpenQuickly) {
+  TempFolder folder;
+  const StoreOptions options = OptionsFor(folder / "store");
+  std::shared_ptr<Store> store = MustOpen(options);
+  for (int i = 0; i < 10'000; i++) Begin(*store, "tx" + std::to_string(i));
+  CHECK_OK(store->Close());
+  const auto started = std::chrono::steady_clock::now();
+  store = MustOpen(options);
+  CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(2));
+  Stats stats;
+  CHECK_OK(store->GetStats(&stats));
+  CHECK_EQ(stats.open_transactions, 10'000u);
+}
