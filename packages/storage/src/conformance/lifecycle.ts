@@ -43,7 +43,7 @@ export const lifecycleClaims: Claims = {
     const sorted = [...ids].sort((one, other) => Buffer.compare(bytes(one), bytes(other)));
     const seen = [];
     let after: { id: string; namespace: string } | undefined;
-    for (;;) {
+    for (let round = 0; round < 20; round += 1) {
       const page = await store.openTransactions({ limit: 4, ...(after && { after }) });
       seen.push(...page);
       after = page.at(-1);
@@ -56,7 +56,7 @@ export const lifecycleClaims: Claims = {
     for (const namespace of ["", "a", "ab"]) await store.begin("t", { namespace });
     const seen: string[] = [];
     let after: { id: string; namespace: string } | undefined;
-    for (;;) {
+    for (let round = 0; round < 20; round += 1) {
       const [row] = await store.openTransactions({ limit: 1, ...(after && { after }) });
       if (row === undefined) break;
       seen.push(row.namespace);

@@ -78,7 +78,7 @@ export const recordClaims: Claims = {
     await tx.apply({ records: seqs.map((seq) => ({ space: "effect", seq, value: bytes("e") })) });
     const seen: number[] = [];
     let after: RecordEntry | undefined;
-    for (;;) {
+    for (let round = 0; round < 20; round += 1) {
       const range = { transaction: "t", limit: 2, ...(after === undefined ? {} : { after }) };
       const page = await store.scanRecords("effect", range);
       seen.push(...page.map(({ seq }) => seq));
@@ -100,7 +100,7 @@ export const recordClaims: Claims = {
     await other.apply({ records: [{ space: "outbox", seq: 1, value: bytes("n") }] });
     const seen: RecordEntry[] = [];
     let after: RecordEntry | undefined;
-    for (;;) {
+    for (let round = 0; round < 20; round += 1) {
       const range = { transaction: null, limit: 3, ...(after === undefined ? {} : { after }) };
       const page = await store.scanRecords("outbox", range);
       seen.push(...page);
