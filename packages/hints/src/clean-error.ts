@@ -8,6 +8,7 @@ import { detailOf } from "./detail.js";
 import type { Finding } from "./finding.js";
 import { normalise } from "./normalise.js";
 import { readString } from "./read-string.js";
+import { segmentsOf } from "./segments.js";
 import { sentence } from "./sentences.js";
 import { isObject, type Plain, toPlain } from "./structure/plain.js";
 import { readStructure } from "./structure/read-structure.js";
@@ -31,7 +32,8 @@ export function cleanError(raw: unknown): CleanHint {
 }
 
 function ofText(text: string): CleanHint {
-  return toHint(readString(text), detailOf(text));
+  const groups = segmentsOf(text);
+  return toHint(readString(text, groups), detailOf(text, groups));
 }
 
 function ofValue(raw: unknown): CleanHint {
@@ -43,7 +45,9 @@ function ofValue(raw: unknown): CleanHint {
   }
   const found = readStructure(plain);
   const words = wordsOf(plain);
-  return toHint(found ?? (words === null ? null : readString(words)), words && detailOf(words));
+  if (words === null) return toHint(found, null);
+  const groups = segmentsOf(words);
+  return toHint(found ?? readString(words, groups), detailOf(words, groups));
 }
 
 // An error object in the form in which it would have been printed.

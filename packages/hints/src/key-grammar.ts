@@ -58,7 +58,7 @@ export function acceptKey(raw: string): string | null {
 export function acceptSubject(raw: string): string | null {
   const key = acceptKey(raw);
   if (key === null || NO_SUBJECTS.has(key.toLowerCase())) return null;
-  return /^[A-Z][a-z]*$/.test(key) ? null : key;
+  return /^[A-Z][a-z]*$|^E[A-Z]{3,}$/.test(key) ? null : key;
 }
 
 /** Accepts a file path; the grammar is wider than that of names, the refusals are the same. */

@@ -5,13 +5,13 @@
 /** How often one literal is tried; the first ones count. */
 export const HITS_PER_LITERAL_MAX = 48;
 
-const TABLE_SIZE = 8192;
-// Letters of English text from common to rare: a literal is found by its rarest three.
+const TABLE_SIZE = 32_768;
+// Letters of English text from common to rare: a literal is found by its rarest four.
 const FREQUENT = " etaoinsrhldcumfpgwybvkxjqz";
 
 interface Entry<T> {
   readonly literal: string;
-  /** Where inside the literal its three looked-up characters stand. */
+  /** Where inside the literal its four looked-up characters stand. */
   readonly offset: number;
   readonly items: T[];
   readonly slot: number;
@@ -25,46 +25,46 @@ export interface Hit<T> {
 }
 
 export class LiteralIndex<T> {
-  readonly #heads = new Int32Array(TABLE_SIZE);
+  readonly #heads = new Uint16Array(TABLE_SIZE);
   readonly #buckets: Entry<T>[][] = [[]];
   readonly #counts: Int32Array;
 
-  /** REQUIRES: every literal is in lower case and has at least three characters. */
+  /** REQUIRES: every literal is in lower case and has at least four characters. */
   constructor(items: readonly { literal: string; item: T }[]) {
     const entries = new Map<string, Entry<T>>();
     for (const { literal, item } of items) {
       const known = entries.get(literal);
-      if (known !== undefined) {
-        known.items.push(item);
-        continue;
-      }
-      const offset = rarest(literal);
-      const entry = { literal, offset, items: [item], slot: entries.size };
-      entries.set(literal, entry);
-      const hash = hashAt(literal, offset);
-      let bucket = this.#buckets[this.#heads[hash] ?? 0];
-      if (bucket === undefined || this.#heads[hash] === 0) {
-        bucket = [];
-        this.#heads[hash] = this.#buckets.push(bucket) - 1;
-      }
-      bucket.push(entry);
+      if (known === undefined) {
+        const entry = { literal, offset: rarest(literal), items: [item], slot: entries.size };
+        entries.set(literal, entry);
+        this.#add(entry);
+      } else known.items.push(item);
     }
     this.#counts = new Int32Array(entries.size);
   }
 
-  /** All positions of all literals in the order of the text, the longest first. `lower` is the text in lower case. */
+  #add(entry: Entry<T>): void {
+    let gram = 0;
+    for (let at = 0; at < 4; at++) gram = roll(gram, entry.literal.charCodeAt(entry.offset + at));
+    const slot = slotOf(gram);
+    const head = this.#heads[slot] ?? 0;
+    if (head === 0) this.#heads[slot] = this.#buckets.push([entry]) - 1;
+    else this.#buckets[head]?.push(entry);
+  }
+
+  /**
+   * All positions of all literals in the order of the text, the longest first. `lower` is the text
+   * in lower case.
+   */
   find(lower: string): Hit<T>[] {
     const hits: Hit<T>[] = [];
     const heads = this.#heads;
     this.#counts.fill(0);
-    let first = lower.charCodeAt(0);
-    let second = lower.charCodeAt(1);
-    for (let index = 2; index < lower.length; index++) {
-      const third = lower.charCodeAt(index);
-      const head = heads[hash3(first, second, third)];
-      if (head !== 0) this.#collect(lower, index - 2, head ?? 0, hits);
-      first = second;
-      second = third;
+    let gram = 0;
+    for (let index = 0; index < lower.length; index++) {
+      gram = roll(gram, lower.charCodeAt(index));
+      const head = heads[slotOf(gram)];
+      if (head !== 0) this.#collect(lower, index - 3, head ?? 0, hits);
     }
     return hits.sort((a, b) => a.position - b.position || b.length - a.length);
   }
@@ -81,20 +81,21 @@ export class LiteralIndex<T> {
   }
 }
 
-function hash3(first: number, second: number, third: number): number {
-  return ((first * 961) ^ (second * 31) ^ (third * 7919)) & (TABLE_SIZE - 1);
+// The last four characters; a wide one also touches its neighbour, which only costs a comparison.
+function roll(gram: number, code: number): number {
+  return (gram << 8) ^ code;
 }
 
-function hashAt(text: string, at: number): number {
-  return hash3(text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2));
+function slotOf(gram: number): number {
+  return Math.imul(gram, 0x9e3779b1) >>> 17;
 }
 
 function rarest(literal: string): number {
   let best = 0;
   let score = -1;
-  for (let at = 0; at + 3 <= literal.length; at++) {
+  for (let at = 0; at + 4 <= literal.length; at++) {
     let sum = 0;
-    for (const letter of literal.slice(at, at + 3)) {
+    for (const letter of literal.slice(at, at + 4)) {
       const rank = FREQUENT.indexOf(letter);
       sum += rank === -1 ? FREQUENT.length : rank;
     }

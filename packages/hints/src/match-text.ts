@@ -107,7 +107,8 @@ function namesNothing(groups: Record<string, string | undefined> | undefined): b
 
 function namesOf(groups: Record<string, string | undefined> | undefined): string[] {
   if (groups === undefined) return [];
-  const { key, keys, path, attr } = groups;
+  const { keys, path, attr } = groups;
+  const key = groups.key ?? groups.plain;
   const bare = groups.bare ?? groups.odd;
   if (key !== undefined) return some(acceptKey(key));
   if (bare !== undefined) return some(acceptSubject(bare));

@@ -11,8 +11,9 @@ const ESCAPE_CODES =
   /[\x1b\x9b]\[?[0-?]{0,32}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b\n]{0,512}\x07?/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
 const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are looked for
-const HAS_CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u0130\u200b-\u200f\u202a-\u202e\u2060\ufeff]/;
+// The search for a single character is many times faster than a pattern; these are the ones that
+// occur. \u0130 is the only one whose lower case is longer.
+const UNCLEAN = ["\r", "\x1b", "\0", "\x9b", "\u0130", "\u200b", "\u200d", "\u202e", "\ufeff"];
 
 /** Bounds and cleans raw text. Never throws; any string is accepted. */
 export function normalise(raw: string): string {
@@ -20,10 +21,16 @@ export function normalise(raw: string): string {
     raw.length <= TEXT_CHARS_MAX
       ? raw
       : `${raw.slice(0, TEXT_CHARS_MAX - TAIL_CHARS - 1)}\n${raw.slice(-TAIL_CHARS)}`;
-  if (!HAS_CONTROLS.test(text)) return text;
-  return text
-    .replace(ESCAPE_CODES, "")
-    .replace(/\r\n?/g, "\n")
-    .replace(CONTROLS, "")
-    .replace(/\u0130/g, "I");
+  if (!UNCLEAN.some((character) => text.includes(character))) return text;
+  return withoutControls(
+    text
+      .replace(ESCAPE_CODES, "")
+      .replace(/\r\n?/g, "\n")
+      .replace(/\u0130/g, "I"),
+  );
+}
+
+/** Drops control characters and invisible marks; line ends and tabs stay. */
+export function withoutControls(text: string): string {
+  return text.replace(CONTROLS, "");
 }

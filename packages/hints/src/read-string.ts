@@ -3,9 +3,10 @@
 
 import type { Finding } from "./finding.js";
 import { better } from "./finding.js";
-import { readText, readTextAt } from "./read-text.js";
+import { type Groups, readGroups, readText } from "./read-text.js";
 import { retryAfterIn } from "./retry-after.js";
 import { findingOfStatus } from "./rules/http-code.js";
+import { segmentsOf } from "./segments.js";
 import { parseNotation } from "./structure/notation.js";
 import type { Plain } from "./structure/plain.js";
 import { readStructure } from "./structure/read-structure.js";
@@ -16,33 +17,34 @@ const STRUCTURES_MAX = 6;
 const STATUS_LINE = /^HTTP\/\d(?:\.\d)? ([45]\d\d)\b[^\n]*\n/;
 const OPENING = /[{[](?=\s{0,40}["'{[A-Za-z_@$}\]])/g;
 
-/** What a normalised string says about a failure; null when nothing in it is known. */
-export function readString(text: string): Finding | null {
-  const found = readMessage(text);
-  if (found === null || found.retryAfterMs !== null || !mayWait(found)) return found;
+/**
+ * What a normalised string says about a failure; null when nothing in it is known.
+ * `groups` are its segments.
+ */
+export function readString(text: string, groups: Groups): Finding | null {
+  const found = readMessage(text, groups);
+  // A waiting time matters only where the same call may be repeated.
+  if (found?.retryable !== true || found.retryAfterMs !== null) return found;
   return { ...found, retryAfterMs: retryAfterIn(text.slice(0, 8000)) };
 }
 
-function mayWait(found: Finding): boolean {
-  return found.retryable;
-}
-
-function readMessage(text: string): Finding | null {
-  const status = STATUS_LINE.exec(text);
-  if (status === null) return readBody(text);
+function readMessage(text: string, groups: Groups): Finding | null {
+  const status = text.startsWith("HTTP/") ? STATUS_LINE.exec(text) : null;
+  if (status === null) return readBody(text, groups);
   const body = text.indexOf("\n\n");
-  const found = body === -1 ? null : readBody(text.slice(body + 2));
+  const content = text.slice(body + 2);
+  const found = body === -1 ? null : readBody(content, segmentsOf(content));
   return better(found, better(findingOfStatus(Number(status[1])), readText(text.slice(0, 2000))));
 }
 
-function readBody(text: string): Finding | null {
+function readBody(text: string, groups: Groups): Finding | null {
   const start = firstPrinted(text);
   if (start !== -1 && isOpening(text, start)) {
     const whole = parseWhole(text, start);
     const found = whole === null ? null : readStructure(whole);
-    if (found !== null) return found;
+    if (found !== null && found.category !== "other") return found;
   }
-  return readMixed(text);
+  return readMixed(groups);
 }
 
 function firstPrinted(text: string): number {
@@ -60,14 +62,14 @@ function parseWhole(text: string, start: number): Plain | null {
   } catch {
     // Not strict JSON: another notation, or cut off.
     const parsed = parseNotation(text, start);
-    return parsed !== null && text.slice(parsed.end).trim().length < 40 ? parsed.value : null;
+    return parsed !== null && text.slice(parsed.end).trim() === "" ? parsed.value : null;
   }
 }
 
-function readMixed(text: string): Finding | null {
-  const { found, position } = readTextAt(text);
+function readMixed(groups: Groups): Finding | null {
+  const { found, position } = readGroups(groups);
   if (found !== null && found.strength === 1 && found.keys.length > 0) return found;
-  const inside = readInside(text);
+  const inside = readInside((groups[0] ?? []).join("\n"));
   if (inside === null) return found;
   // A complete message in front quotes what follows: the structure behind it may be a value.
   const quoted = found?.strength === 1 && position !== -1 && position < inside.at;

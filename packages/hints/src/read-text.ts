@@ -13,20 +13,26 @@ const CLASS =
 const PRINTED_CODE =
   /An error occurred \((\w{3,60})\)|<Code>(\w{3,60})<\/Code>|(?:^|\s)code: ['"](\w{3,60})['"]|\[(ERR_\w{3,60})\]|Error from server \((\w{3,40})\)/;
 
+/** The groups of segments of a text, as segmentsOf makes them. */
+export type Groups = readonly (readonly string[])[];
+
 /** What a text says about a failure; null when nothing in it is known. */
 export function readText(text: string): Finding | null {
-  return readTextAt(text).found;
+  return readGroups(segmentsOf(text)).found;
 }
 
-/** Same, with the position in the text of the first segment's match (-1: none). */
-export function readTextAt(text: string): { found: Finding | null; position: number } {
-  for (const group of segmentsOf(text)) {
+/** Same for split text, with the position of the words in their segment (-1: a code). */
+export function readGroups(groups: Groups): { found: Finding | null; position: number } {
+  for (const group of groups) {
     let found: Finding | null = null;
     let position = -1;
     for (const segment of group) {
       const match = matchText(segment);
-      const next = better(match?.found ?? null, readCodes(segment));
-      const chosen = better(found, next);
+      const words = match?.found ?? null;
+      const chosen = better(
+        found,
+        words?.strength === 1 ? words : better(words, readCodes(segment)),
+      );
       if (chosen !== found) position = match?.position ?? -1;
       found = chosen;
     }
@@ -38,7 +44,9 @@ export function readTextAt(text: string): { found: Finding | null; position: num
 function readCodes(segment: string): Finding | null {
   const text = segment.length > CODE_WINDOW ? segment.slice(0, CODE_WINDOW) : segment;
   let found = sqlStateIn(text);
-  const printed = PRINTED_CODE.exec(text);
+  const printed = /occurred \(|<Code>|code: |\[ERR_|server \(/.test(text)
+    ? PRINTED_CODE.exec(text)
+    : null;
   if (printed !== null) {
     found = better(found, ofCode(printed.slice(1).find((part) => part !== undefined) ?? ""));
   }

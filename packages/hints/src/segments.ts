@@ -109,6 +109,7 @@ function isFrame(text: string, at: number, end: number, block: Block): boolean {
 
 // zod prints "at items[0].qty" below a message; a frame names a method or a line number.
 function isAtField(text: string, from: number, end: number): boolean {
+  if (text.charCodeAt(end - 1) === 41) return false;
   return !/[(:<\s]/.test(text.slice(from, Math.min(end, from + 200)).trim());
 }
 

@@ -9,16 +9,20 @@
 //   ! at the head: look for the first words, not for the longest
 //
 // Invariants: P1 each pattern hangs on a literal and looks a bounded distance to both sides, so one
-// try costs O(1) and a text costs O(n) (H4). P2 a literal has at least three characters.
+// try costs O(1) and a text costs O(n) (H4). P2 a literal has at least four characters.
 
 const QUOTE = "\\\\{0,3}[\"'`´«»„“”‘’『』「」]";
 const NAME = "[^\\s\"'`´«»„“”‘’『』「」(){}<>,;:=|\\\\!?&%^~+。，、：；（）]";
 const PART = "[^\\s\"'`´«»„“”‘’『』「」(){}<>,;:=|\\\\!?&%^~+.]";
 const BOUNDARY = "(?:^|[\\n:;,.!([{>=]\\s{0,4}|(?:[-*•✖→#]|--)\\s)";
 
+// The qualifiers before a column, and a quoted name with spaces: that one is never named.
+const OUTER = `(?:${PART}{1,64}(?:${QUOTE})?\\.(?:${QUOTE})?){0,4}`;
+const SPACED = `${QUOTE}[^\\n"'\`»”]{1,160}${QUOTE}`;
+
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
-  key: `(?:${QUOTE}\\s?)?:?(?<key>${NAME}{1,160})(?:\\s?${QUOTE})?`,
-  col: `(?:${QUOTE}\\s?)?(?:${PART}{1,64}(?:${QUOTE})?\\.(?:${QUOTE})?){0,4}(?<key>${PART}{1,128})(?:\\s?${QUOTE})?`,
+  key: `(?:${QUOTE}\\s?:?(?<key>${NAME}{1,160})\\s?${QUOTE}|:?(?<plain>${NAME}{1,160})|${SPACED})`,
+  col: `(?:${QUOTE}\\s?${OUTER}(?<key>${PART}{1,128})\\s?${QUOTE}|${OUTER}(?<plain>${PART}{1,128})${QUOTE}?|${SPACED})`,
   keys: "(?<keys>[^()\\n]{1,400}?)",
   subject: `(?<=${BOUNDARY})(?:${QUOTE}(?<key>${NAME}{1,160})${QUOTE}|:?(?<bare>${NAME}{1,160}))`,
   field: `(?<=${BOUNDARY})(?:${QUOTE}(?<key>${NAME}{1,160})${QUOTE}|(?<odd>${NAME}{1,160}))`,
@@ -49,7 +53,7 @@ export function compileTemplate(template: string): Compiled {
   const pieces = split(fromHead ? template.slice(1) : template);
   const anchor = fromHead ? 0 : longestText(pieces);
   const literal = pieces[anchor]?.value.toLowerCase() ?? "";
-  if (literal.length < 3) throw new Error(`rule template without a literal: ${template}`);
+  if (literal.length < 4) throw new Error(`rule template without a literal: ${template}`);
   const before = pieces.slice(0, anchor).map(toPattern).join("");
   const after = pieces
     .slice(anchor + 1)

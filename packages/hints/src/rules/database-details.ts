@@ -6,7 +6,7 @@ import type { Reader } from "../rule.js";
 
 const WINDOW = 1200;
 const KEY_WORD =
-  /(?:key|schlüssel|clé|llave|clave|chave|chiave|ключ|ключа|キー|键|键值|鍵|키|nyckeln?|klucz|klíč|anahtar|გასაღები)\s?["'«»„“”‘]?\s?$/i;
+  /(?:key|schlüssel|clé|llave|clave|chave|chiave|ключа?|キー|键|键值|鍵|키|nyckeln?|klucz|klíč|anahtar|(?:detail|상세정보|세부정보):\s?)\s?["'«»„“”‘]?\s?$/i;
 
 /** PostgreSQL, all languages: `Key (a, b)=(…)`; what stands inside the values is not read. */
 export const readDetailKey: Reader = (text, _start, end) => {

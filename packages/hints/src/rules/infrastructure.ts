@@ -10,9 +10,9 @@ export const KUBERNETES: readonly Row[] = [
   ["invalid_value", "{subject}: Unsupported value", many],
   ["unique_violation", "{subject}: Duplicate value", many],
   ["invalid_value", "{subject}: Forbidden:", many],
-  ["too_long", "{subject}: Too long", many],
-  ["invalid_value", "{subject}: Too many", many],
-  ["not_found", "{subject}: Not found", many],
+  ["too_long", "{subject}: Too long:", many],
+  ["invalid_value", "{subject}: Too many:", many],
+  ["not_found", "{subject}: Not found:", many],
   ["missing_field", "missing required field {name}"],
   ["invalid_value", "strict decoding error: unknown field {key}"],
   ["invalid_value", "unknown field {name} in"],
@@ -45,7 +45,8 @@ export const KUBERNETES: readonly Row[] = [
   ["syntax_error", "error parsing {w}: error converting"],
   ["not_found", "ErrImagePull"],
   ["not_found", "ImagePullBackOff"],
-  ["unavailable", "Insufficient {w}", { strength: 3 }],
+  ["unavailable", "Insufficient cpu"],
+  ["unavailable", "Insufficient memory"],
   ["unavailable", "nodes are available"],
 ];
 

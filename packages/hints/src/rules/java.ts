@@ -98,7 +98,7 @@ export const JAVA: readonly Row[] = [
   ["syntax_error", "Unrecognized token {w}: was expecting"],
   ["syntax_error", "MalformedJsonException"],
   ["type_mismatch", "Expected {w} but was {w} at line {#} column {#} path {key}"],
-  ["type_mismatch", "Expected BEGIN_{w} but was"],
+  ["type_mismatch", "Expected BEGIN_{w} but was", { strength: 2 }],
   ["null_dereference", "lateinit property {key} has not been initialized"],
   ["missing_argument", "Parameter specified as non-null is null: method {}, parameter {key}"],
   ["missing_field", "Field {key} is required for type with serial name"],

@@ -47,7 +47,7 @@ const ERRNOS: readonly Errno[] = [
   { name: "EFBIG", category: "payload_too_large", text: "File too large" },
   { name: "E2BIG", category: "too_long", text: "Argument list too long" },
   { name: "ENOEXEC", category: "type_mismatch", text: "Exec format error" },
-  { name: "EIO", category: "server_error", text: "Input/output error" },
+  { name: "EIO:", category: "server_error", text: "Input/output error" },
   { name: "ESTALE", category: "conflict", text: "Stale file handle" },
   { name: "EPIPE", category: "unavailable", text: "Broken pipe" },
   { name: "ECONNREFUSED", category: "unavailable", text: "Connection refused" },
@@ -78,7 +78,7 @@ function rowsOf(errno: Errno): Row[] {
       [category, `cannot {w} '{path}': ${text}`, retry],
       [category, `cannot create directory '{path}': ${text}`, retry],
       [category, `cat: {path}: ${text}`, retry],
-      [category, `@ {w} - {path}`, { ...retry, strength: 2 }],
+      [category, `${text} @ {w} - {path}`, retry],
     );
   }
   rows.push(

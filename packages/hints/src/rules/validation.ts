@@ -18,8 +18,8 @@ const readExpected: Reader = (text, _start, end) => {
 };
 
 export const VALIDATION: readonly Row[] = [
-  ["missing_field", "must have required property {key}", sureMany],
-  ["missing_field", "should have required property {key}", sureMany],
+  ["missing_field", "must have required property {key}", many],
+  ["missing_field", "should have required property {key}", many],
   ["invalid_value", "must NOT have additional properties", sure],
   ["invalid_value", "should NOT have additional properties", sure],
   ["invalid_value", "must NOT have unevaluated properties"],

@@ -77,7 +77,7 @@ const WORDS: readonly (readonly [RegExp, HintCategory, Strength?, boolean?])[] =
   [/\b(?:syntax|parse|parser|malformed|unmarshal|decode)\b/, "syntax_error", 3],
   [/\b(?:internal|server error|unexpected|api error|unknown error)\b/, "server_error", 4],
   [
-    /\b(?:invalid|validation|bad request|illegal|unsupported|unknown|unrecognized|unexpected|argument|extra|forbidden value|enum|pattern|format|value)\b/,
+    /\b(?:unprocessable|invalid|validation|bad request|illegal|unsupported|unknown|unrecognized|unexpected|argument|extra|forbidden value|enum|pattern|format|value)\b/,
     "invalid_value",
     4,
   ],

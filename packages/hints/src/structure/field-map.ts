@@ -24,6 +24,13 @@ const GENERAL: ReadonlySet<string> = new Set([
   "status",
   "type",
   "title",
+  "causes",
+  "errors",
+  "issues",
+  "violations",
+  "fieldViolations",
+  "details",
+  "metadata",
 ]);
 const OUTER: ReadonlySet<string> = new Set([
   "fieldErrors",
@@ -89,7 +96,7 @@ function categoryOfText(message: string): Issue["category"] {
 }
 
 function firstMessage(value: Plain | undefined): string | PlainObject | null {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return /\s/.test(value) ? value : null;
   if (isObject(value)) return talks(value) ? value : null;
   if (!isList(value)) return null;
   const first = value[0];

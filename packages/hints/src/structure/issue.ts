@@ -91,8 +91,8 @@ export function issueOf(node: PlainObject): Issue | null {
     const key = acceptKey(name);
     return key === null ? [] : [key];
   });
-  if (keys.length === 0 || keys.length < names.length) return null;
-  return { keys, category: categoryOf(node) };
+  // One name that cannot be trusted makes all of them unsure; what is wrong is still known.
+  return { keys: keys.length < names.length ? [] : keys, category: categoryOf(node) };
 }
 
 /** The category from an issue's code, else from its words. */

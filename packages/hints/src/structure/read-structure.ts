@@ -104,6 +104,8 @@ const CODES = [
   "errorCode",
   "error_code",
   "errcode",
+  "errorcode",
+  "faultcode",
   "errorType",
   "codeName",
   "kind",
@@ -146,6 +148,7 @@ const TEXTS = [
   "exceptionMessage",
   "fault",
   "longMessage",
+  "faultstring",
 ];
 
 interface Clues {
@@ -192,7 +195,8 @@ function fromIssues(clues: Clues): Finding | null {
   const [first] = clues.issues;
   if (first === undefined) return null;
   const keys = [...new Set(clues.issues.flatMap((issue) => issue.keys))].slice(0, KEYS_MAX);
-  return finding({ category: first.category, keys, rule: "structure/field", strength: 1 });
+  const strength = keys.length > 0 ? 1 : 2;
+  return finding({ category: first.category, keys, rule: "structure/field", strength });
 }
 
 function fromWords(clues: Clues): Finding | null {
