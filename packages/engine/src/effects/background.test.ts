@@ -233,6 +233,79 @@ describe("the background", () => {
     await bench.effects.close();
   });
 
+  it("is not held up by owners that do not answer (B2)", async () => {
+    const outside = new Outside();
+    const sent: JsonValue[] = [];
+    const silent = scriptedTool("silent", {
+      deadlineMs: 1_000_000,
+      compensate: () => noAnswer<void>(),
+    });
+    const failing = scriptedTool("silent", {
+      compensate: () => {
+        throw new Error("closed");
+      },
+    });
+    const service = carrier(outside);
+    const mail = scriptedTool("mail", {
+      execute: (args) => {
+        sent.push(args);
+        return null;
+      },
+    });
+    const limits = { concurrency: 2 };
+    const bench = new EffectsBench([failing, service.tool, mail], { limits });
+    const silentOne = await bench.begin("t0");
+    await bench.finish(silentOne.call(failing, "s"));
+    await bench.finish(silentOne.compensate());
+    await openEffect(bench, service.tool, "a");
+    await bench.crash([silent, service.tool, mail]);
+    service.closed = false;
+    await bench.effects.start(async () => undefined);
+    await bench.clock.advance(10_000);
+    const staging = await bench.begin("t2");
+    await staging.stage(mail, "m");
+    await staging.commit();
+    await bench.clock.advance(10_000);
+    expect((await bench.effects.listEffects("t0", ""))[0]?.state).toBe("compensating");
+    expect(outside.undone).toEqual(["a"]);
+    expect(sent).toEqual(["m"]);
+    await bench.effects.close();
+  });
+
+  it("does not turn in circles over what stays due (B3)", async () => {
+    const outside = new Outside();
+    const service = carrier(outside);
+    const bench = new EffectsBench([service.tool], { limits: { deliveryTriesMax: 1 } });
+    const driver = await bench.begin();
+    await bench.finish(driver.call(service.tool, "a"));
+    await bench.crash([]);
+    await bench.finish((await bench.attach()).compensate());
+    const mail = scriptedTool("mail", {
+      execute: () => {
+        throw new Error("down");
+      },
+    });
+    // The tool is back without its undo, a row waits for a parked one, another has no record.
+    await bench.crash([scriptedTool("book"), mail]);
+    const staging = await bench.begin("t2");
+    const first = await staging.stage(mail, "m");
+    await staging.stage(mail, "uses m", { dependsOn: [first] });
+    await staging.commit();
+    const value = Buffer.from("{}");
+    await bench.store.writeRecords("t3", { records: [{ space: "outbox", seq: 1, value }] });
+    let scans = 0;
+    const { scanRecords } = bench.store;
+    bench.store.scanRecords = (space, range) => {
+      if (space === "outbox" && range.transaction === null) scans += 1;
+      return scanRecords.call(bench.store, space, range);
+    };
+    await bench.effects.start(async () => undefined);
+    await bench.clock.advance(60_000);
+    // Each of 13 polls looks once to start and once per lane to count; a look reads two pages.
+    expect(scans).toBeLessThan(100);
+    await bench.effects.close();
+  });
+
   it("tells again when the driver could not take the news", async () => {
     const outside = new Outside();
     const service = carrier(outside);

@@ -2,14 +2,14 @@
 // after restarts as well (E7, E8, C8).
 //
 //   B1 Work is found on disk only: the list of open effects and the outbox rows.
-//   B2 One pass at a time; a failure of one transaction is tried again in a later pass and stops no
-//      other.
-//   B3 Timers do not keep the process alive; `close` ends waiting at once.
+//   B2 Retries and deliveries have a lane each, so that owners who do not answer hold up neither
+//      other transactions for long nor any delivery. A failure of one stops no other.
+//   B3 Work that stays due although it was tried is tried again at the next poll, never in a loop.
+//   B4 Timers do not keep the process alive; `close` ends waiting at once.
 
 import type { EffectName } from "./contract.js";
 import { type EffectsCore, transactionKey } from "./core.js";
-import { Stopped } from "./deadline.js";
-import { forEachBounded } from "./exclusive.js";
+import { Lane } from "./lane.js";
 import { type OpenEntry, openEntries } from "./open-list.js";
 import { deliverRows, isDue } from "./outbox.js";
 import { outboxRows } from "./outbox-row.js";
@@ -20,45 +20,42 @@ import { unparkReturned } from "./unpark.js";
 type Target = Omit<EffectName, "seq">;
 type OnSettled = (transaction: string, namespace: string) => Promise<void>;
 
-interface Work {
+interface Retry {
   readonly target: Target;
   readonly due: OpenEntry[];
-  deliver: boolean;
 }
 
 export class Background {
   readonly #core: EffectsCore;
+  readonly #retries: Lane<Retry>;
+  readonly #deliveries: Lane<Target>;
   #onSettled: OnSettled | null = null;
   readonly #toTell = new Map<string, Target>();
   #cancel: (() => void) | null = null;
-  #pass: Promise<void> | null = null;
-  #again = false;
+  #scan: Promise<void> | null = null;
+  /** What the next look does: start what is due, or only find out when something is. */
+  #wanted: "start" | "count" | null = null;
 
   constructor(core: EffectsCore) {
     this.#core = core;
+    const { concurrency } = core.limits;
+    const count = (): void => this.#want("count");
+    this.#retries = new Lane(concurrency, (retry) => this.#retry(retry), count);
+    this.#deliveries = new Lane(concurrency, (target) => this.#deliver(target), count);
   }
 
-  /** Starts passes; the first begins at once. Idempotent: the last `onSettled` counts. */
+  /** Starts to look for work; the first look begins at once. The last `onSettled` counts. */
   start(onSettled: OnSettled): void {
     this.#onSettled = onSettled;
     this.wake();
   }
 
-  /** A pass soon: something became due. */
+  /** A look soon: something became due. */
   wake(): void {
-    if (this.#onSettled === null || this.#core.closing.aborted) return;
-    if (this.#pass !== null) {
-      this.#again = true;
-      return;
-    }
-    this.#cancel?.();
-    this.#cancel = null;
-    this.#pass = this.#run().finally(() => {
-      this.#pass = null;
-    });
+    this.#want("start");
   }
 
-  /** Tells the driver when the transaction has nothing open; a failure is repeated by a pass. */
+  /** Tells the driver when the transaction has nothing open; a failure is repeated later. */
   async tellIfSettled(target: Target): Promise<void> {
     if (this.#onSettled === null || !(await hasNothingOpen(this.#core, target))) return;
     this.#toTell.set(transactionKey(target), target);
@@ -68,100 +65,111 @@ export class Background {
   /** REQUIRES: `closing` has aborted. */
   async close(): Promise<void> {
     this.#cancel?.();
-    await this.#pass;
+    await this.#scan;
+    await Promise.all([this.#retries.close(), this.#deliveries.close()]);
   }
 
-  async #run(): Promise<void> {
-    const { clock, closing, limits } = this.#core;
-    let nextMs = limits.pollMs;
-    do {
-      this.#again = false;
-      nextMs = await this.#passOnce();
-    } while (this.#again && !closing.aborted);
-    if (closing.aborted) return;
-    this.#cancel = clock.schedule(Math.min(Math.max(nextMs, 1), limits.pollMs), () => {
-      this.#cancel = null;
-      this.wake();
+  #want(what: "start" | "count"): void {
+    if (this.#onSettled === null || this.#core.closing.aborted) return;
+    if (this.#wanted !== "start") this.#wanted = what;
+    this.#scan ??= this.#look().finally(() => {
+      this.#scan = null;
     });
   }
 
-  /** Milliseconds until something is due. Never throws: what fails is found again on disk. */
-  async #passOnce(): Promise<number> {
-    const core = this.#core;
-    let nextAtMs = Number.POSITIVE_INFINITY;
-    try {
-      const work = new Map<string, Work>();
-      for (const namespace of await core.namespaces.list()) {
-        nextAtMs = Math.min(nextAtMs, await this.#collect(namespace, work));
-      }
-      await forEachBounded([...work.values()], core.limits.concurrency, async (one) => {
-        try {
-          await this.#process(one);
-        } catch {
-          // Stopped, or a storage error: the records still say what is to be done (B1, B2).
-          nextAtMs = Math.min(nextAtMs, core.clock.now() + core.limits.backoffBaseMs);
-        }
-      });
+  async #look(): Promise<void> {
+    const { clock, closing, limits } = this.#core;
+    this.#cancel?.();
+    this.#cancel = null;
+    let waitMs = limits.pollMs;
+    while (this.#wanted !== null && !closing.aborted) {
+      const start = this.#wanted === "start";
+      this.#wanted = null;
+      waitMs = await this.#collectAll(start);
       await this.#tellSettled();
-      if (work.size > 0) nextAtMs = Math.min(nextAtMs, await this.#nextAtMs());
+    }
+    if (closing.aborted) return;
+    if (this.#toTell.size > 0) waitMs = Math.min(waitMs, limits.backoffBaseMs);
+    this.#cancel = clock.schedule(Math.min(Math.max(waitMs, 1), limits.pollMs), () => this.wake());
+  }
+
+  /** Milliseconds until something else is due. */
+  async #collectAll(start: boolean): Promise<number> {
+    const core = this.#core;
+    try {
+      let nextAtMs = Number.POSITIVE_INFINITY;
+      for (const namespace of await core.namespaces.list()) {
+        if (core.closing.aborted) break;
+        nextAtMs = Math.min(nextAtMs, await this.#collectOpen(namespace, start));
+        nextAtMs = Math.min(nextAtMs, await this.#collectOutbox(namespace, start));
+      }
+      return nextAtMs - core.clock.now();
     } catch {
-      // Storage refused a read: the next pass tries again.
+      // Storage refused a read: the next look tries again.
       return core.limits.pollMs;
     }
-    if (this.#toTell.size > 0) return core.limits.backoffBaseMs;
-    return nextAtMs - core.clock.now();
   }
 
-  /** Adds what is due in a namespace; answers when the next of the others is. */
-  async #collect(namespace: string, work: Map<string, Work>): Promise<number> {
+  async #collectOpen(namespace: string, start: boolean): Promise<number> {
     const core = this.#core;
     let nextAtMs = Number.POSITIVE_INFINITY;
-    const workOf = (target: Target): Work => {
-      const key = transactionKey(target);
-      const one = work.get(key) ?? { target, due: [], deliver: false };
-      work.set(key, one);
-      return one;
-    };
-    for await (const { transaction, ...entry } of openEntries(core.store, namespace)) {
-      const target = { transaction, namespace };
+    const retries = new Map<string, Retry>();
+    for await (const entry of openEntries(core.store, namespace)) {
       const back = entry.waitsFor === "tool" && core.tools.find(entry.tool) !== null;
       if (back || (entry.nextAtMs !== null && isDue(core, entry.nextAtMs))) {
-        workOf(target).due.push({ transaction, ...entry });
+        const target = { transaction: entry.transaction, namespace };
+        const key = transactionKey(target);
+        const retry = retries.get(key) ?? { target, due: [] };
+        retry.due.push(entry);
+        retries.set(key, retry);
       } else if (entry.nextAtMs !== null) nextAtMs = Math.min(nextAtMs, entry.nextAtMs);
     }
+    if (!start) return nextAtMs;
+    for (const [key, retry] of retries) this.#retries.add(key, retry);
+    return nextAtMs;
+  }
+
+  async #collectOutbox(namespace: string, start: boolean): Promise<number> {
+    const core = this.#core;
+    let nextAtMs = Number.POSITIVE_INFINITY;
     for await (const row of outboxRows(core.store, { namespace, transaction: null })) {
       if (row.parked) continue;
-      if (isDue(core, row.nextAtMs)) workOf(row).deliver = true;
-      else nextAtMs = Math.min(nextAtMs, row.nextAtMs);
+      if (isDue(core, row.nextAtMs)) {
+        const target = { transaction: row.transaction, namespace };
+        if (start) this.#deliveries.add(transactionKey(target), target);
+      } else nextAtMs = Math.min(nextAtMs, row.nextAtMs);
     }
     return nextAtMs;
   }
 
-  /** When the work that this pass left is due. What is due already waits for the next poll. */
-  async #nextAtMs(): Promise<number> {
-    let nextAtMs = Number.POSITIVE_INFINITY;
-    for (const namespace of await this.#core.namespaces.list()) {
-      nextAtMs = Math.min(nextAtMs, await this.#collect(namespace, new Map()));
-    }
-    return nextAtMs;
-  }
-
-  async #process({ target, due, deliver }: Work): Promise<void> {
+  /** Never rejects: what fails is found on disk again (B1, B2). */
+  async #retry({ target, due }: Retry): Promise<void> {
     const core = this.#core;
-    const name = { transaction: target.transaction, namespace: target.namespace };
-    await core.exclusive.run(transactionKey(name), async () => {
-      const returned = due.length > 0 && (await unparkReturned(core, name));
-      if (due.length > 0) await retryOpen(core, name, due);
-      if (!deliver && !returned) return;
-      await deliverRows(core, name, {
-        tries: 1,
-        untilMs: core.clock.monotonic(),
-        stop: core.closing,
-        progress: { delivered: 0, pending: 0, errors: new Map() },
+    try {
+      await core.exclusive.run(transactionKey(target), async () => {
+        if (await unparkReturned(core, target))
+          this.#deliveries.add(transactionKey(target), target);
+        await retryOpen(core, target, due);
       });
-    });
-    // Outside the lock: the driver may settle more of this transaction in answer.
-    if (due.length > 0) await this.tellIfSettled(name);
+      // Outside the lock: the driver may settle more of this transaction in answer.
+      await this.tellIfSettled(target);
+    } catch {
+      // Stopped, or a storage error.
+    }
+  }
+
+  /** Never rejects, as above. */
+  async #deliver(target: Target): Promise<void> {
+    const core = this.#core;
+    const progress = { delivered: 0, pending: 0, errors: new Map<string, string>() };
+    const untilMs = core.clock.monotonic();
+    try {
+      await core.exclusive.run(transactionKey(target), () =>
+        deliverRows(core, target, { tries: 1, untilMs, stop: core.closing, progress }),
+      );
+    } catch {
+      // Stopped, or a storage error.
+    }
   }
 
   async #tellSettled(): Promise<void> {
@@ -170,9 +178,8 @@ export class Background {
       try {
         await this.#onSettled?.(target.transaction, target.namespace);
         this.#toTell.delete(key);
-      } catch (error) {
-        // Stays in the map: the next pass tells it again.
-        if (error instanceof Stopped) return;
+      } catch {
+        // Stays in the map: the next look tells it again.
       }
     }
   }

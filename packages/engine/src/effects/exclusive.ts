@@ -27,24 +27,3 @@ function openPromise(): { readonly promise: Promise<void>; readonly resolve: () 
   });
   return { promise, resolve };
 }
-
-/** Runs `work` for each item, at most `width` at once. The first error rejects when all ended. */
-export async function forEachBounded<Item>(
-  items: readonly Item[],
-  width: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const queue = [...items];
-  const errors: unknown[] = [];
-  const worker = async (): Promise<void> => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-      try {
-        await work(item);
-      } catch (error) {
-        errors.push(error);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
-  if (errors.length > 0) throw errors[0];
-}
