@@ -4,6 +4,7 @@
 import { isAgentTxError } from "@agenttx/model";
 import type {
   BatchExtras,
+  RecordKey,
   ScanRange,
   StepBatch,
   Store,
@@ -21,6 +22,8 @@ const KEYS: readonly Uint8Array[] = [
 ];
 /** Ids of which one is a prefix of another. */
 const IDS = ["t", "t1", "t|"] as const;
+
+const RECORD_SPACES = ["output", "saga", "effect", "outbox", "request"] as const;
 
 export interface Slots {
   store: Store;
@@ -79,7 +82,7 @@ export const operation = fc.oneof(
       fence: fc.constantFrom("none", "right", "owner", "attempt", "step"),
       owner: fc.nat(1),
       step: fc.nat(1),
-      record: fc.constantFrom("output", "saga", "effect", "outbox", "request"),
+      record: fc.constantFrom(...RECORD_SPACES),
       snapshot: fc.boolean(),
       word: fc.string({ maxLength: 2 }),
     }),
@@ -233,11 +236,22 @@ function batch(tx: StoreTransaction, drawn: Extract<Operation, { op: "apply" }>)
     ...(drawn.fence === "none" ? {} : { fence }),
     writes: asWrites(drawn.writes),
     next: { owner: owner + BigInt(drawn.owner), step: step + drawn.step },
-    records: [{ space: drawn.record, step, seq: attempt + 1, name: drawn.word, value: word }],
+    records: [{ ...nameIn(drawn, { step, seq: attempt + 1 }), value: word }],
     audit: [word],
     evidence: word,
     ...(drawn.snapshot ? { snapshot: snapshot + 1 } : {}),
   };
+}
+
+/** The fields that name a record in its space, and no others. */
+function nameIn(
+  drawn: Extract<Operation, { op: "apply" }>,
+  numbers: { readonly step: number; readonly seq: number },
+): RecordKey {
+  const { record: space, word: name } = drawn;
+  if (space === "output") return { space, step: numbers.step };
+  if (space === "saga") return { space, ...numbers };
+  return space === "request" ? { space, name } : { space, seq: numbers.seq };
 }
 
 function ending(word: string): BatchExtras {

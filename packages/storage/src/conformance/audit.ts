@@ -11,9 +11,23 @@ function sha256(...parts: readonly Bytes[]): Buffer {
   return hash.digest();
 }
 
+/** Hash before the first entry: of the chain's identity, so that chains cannot be swapped. */
+function start(transaction: string | null, namespace: string): Bytes {
+  if (transaction === null) return sha256(bytes("store"));
+  const named = [namespace, transaction].map((name) => {
+    const text = bytes(name);
+    return Buffer.concat([Buffer.from([text.length]), text]);
+  });
+  return sha256(...named);
+}
+
 /** Hex of the hashes that these payloads must have from the start of a chain. */
-function expected(payloads: readonly (string | null)[]): string[] {
-  let previous: Bytes = new Uint8Array(32);
+function expected(
+  transaction: string | null,
+  payloads: readonly (string | null)[],
+  namespace = "",
+): string[] {
+  let previous = start(transaction, namespace);
   return payloads.map((payload, index) => {
     const seq = Buffer.alloc(8);
     seq.writeBigUInt64BE(BigInt(index + 1));
@@ -34,7 +48,7 @@ export const auditClaims: Claims = {
   "has the published hash of a first entry": async ({ store, expect }) => {
     await store.begin("t", { audit: [bytes("a")] });
     expect(hashes(await store.readAudit("t"))).toEqual([
-      "fc1708fce2163fe0816c479f9dd8de3b645b75158c81324d724c66a9ea8ecae9",
+      "5abb24f7536738fdb5cf5c21896bc328381bfee7e2e9f7cbfcdbe5478cf9938e",
     ]);
   },
   "chains the entries of all batches of a transaction": async ({ store, expect }) => {
@@ -47,7 +61,7 @@ export const auditClaims: Claims = {
     const all = ["begin", "one", "two", "rewind", "commit", "after"];
     expect(payloads(entries)).toEqual(all);
     expect(entries.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(hashes(entries)).toEqual(expected(all));
+    expect(hashes(entries)).toEqual(expected("t", all));
   },
   "chains each transaction for itself": async ({ store, expect }) => {
     const one = await store.begin("t");
@@ -58,10 +72,10 @@ export const auditClaims: Claims = {
       await other.apply({ audit: [bytes(`other ${word}`)] });
       await third.apply({ audit: [bytes(`third ${word}`)] });
     }
-    expect(hashes(await store.readAudit("t"))).toEqual(expected(["one x", "one y"]));
-    expect(hashes(await store.readAudit("t1"))).toEqual(expected(["other x", "other y"]));
+    expect(hashes(await store.readAudit("t"))).toEqual(expected("t", ["one x", "one y"]));
+    expect(hashes(await store.readAudit("t1"))).toEqual(expected("t1", ["other x", "other y"]));
     const rows = await store.readAudit("t", { namespace: "n" });
-    expect(hashes(rows)).toEqual(expected(["third x", "third y"]));
+    expect(hashes(rows)).toEqual(expected("t", ["third x", "third y"], "n"));
   },
   "has one chain for the store, fed by all transactions": async ({ store, expect }) => {
     const one = await store.begin("one");
@@ -72,7 +86,7 @@ export const auditClaims: Claims = {
     await store.writeRecords("", { storeAudit: [bytes("4")] });
     const entries = await store.readAudit(null);
     expect(payloads(entries)).toEqual(["1", "2", "3", "4"]);
-    expect(hashes(entries)).toEqual(expected(["1", "2", "3", "4"]));
+    expect(hashes(entries)).toEqual(expected(null, ["1", "2", "3", "4"]));
   },
   "goes on after a restart where it was": async ({ store, expect, restart }) => {
     const tx = await store.begin("t", { audit: [bytes("1")] });
@@ -80,14 +94,14 @@ export const auditClaims: Claims = {
     const opened = await restart();
     const again = await opened.attach("t");
     await again.apply({ audit: [bytes("2")], storeAudit: [bytes("s2")] });
-    expect(hashes(await opened.readAudit("t"))).toEqual(expected(["1", "2"]));
-    expect(hashes(await opened.readAudit(null))).toEqual(expected(["s1", "s2"]));
+    expect(hashes(await opened.readAudit("t"))).toEqual(expected("t", ["1", "2"]));
+    expect(hashes(await opened.readAudit(null))).toEqual(expected(null, ["s1", "s2"]));
   },
   "outlives its transaction, committed or discarded": async ({ store, expect }) => {
     await (await store.begin("c", { audit: [bytes("1")] })).commit({ audit: [bytes("2")] });
     await (await store.begin("d", { audit: [bytes("1")] })).discard({ audit: [bytes("2")] });
     for (const id of ["c", "d"]) {
-      expect(hashes(await store.readAudit(id))).toEqual(expected(["1", "2"]));
+      expect(hashes(await store.readAudit(id))).toEqual(expected(id, ["1", "2"]));
     }
   },
   "reads a part by number and by limit": async ({ store, expect }) => {
@@ -97,7 +111,7 @@ export const auditClaims: Claims = {
     expect(part.map(({ seq }) => seq)).toEqual([255, 256, 257]);
     expect(payloads(part)).toEqual(["w255", "w256", "w257"]);
     expect(await store.readAudit("t", { fromSeq: 301 })).toEqual([]);
-    expect(hashes(await store.readAudit("t"))).toEqual(expected(words));
+    expect(hashes(await store.readAudit("t"))).toEqual(expected("t", words));
   },
   "is empty for a transaction nobody began": async ({ store, expect }) => {
     await publish(store, { k: "v" });
@@ -107,6 +121,6 @@ export const auditClaims: Claims = {
   "takes empty and large payloads": async ({ store, expect }) => {
     const large = "x".repeat(1024 * 1024);
     await store.begin("t", { audit: [bytes(""), bytes(large)] });
-    expect(hashes(await store.readAudit("t"))).toEqual(expected(["", large]));
+    expect(hashes(await store.readAudit("t"))).toEqual(expected("t", ["", large]));
   },
 };

@@ -216,6 +216,13 @@ export const snapshotClaims: Claims = {
     expect((await store.readAudit("t")).map((row) => text(row.payload))).toEqual(["rewound"]);
     expect((await store.readAudit(null)).map((row) => text(row.payload))).toEqual(["store"]);
   },
+  "leaves the header's numbers alone in a restore that names none": async ({ store, expect }) => {
+    const tx = await store.begin("t");
+    await tx.apply({ next: { owner: 2n, attempt: 3, step: 4 }, snapshot: 2 });
+    await tx.restoreSnapshot(1);
+    const { owner, attempt, step, snapshot } = tx.header();
+    expect([owner, attempt, step, snapshot]).toEqual([2n, 3, 4, 1]);
+  },
   "keeps snapshots and the way back after a restart": async ({ store, expect, restart }) => {
     const tx = await store.begin("t");
     await tx.apply({ writes: [{ key: "a", value: bytes("1") }], snapshot: 2 });
