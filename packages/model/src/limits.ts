@@ -10,8 +10,8 @@ export const TRANSACTION_BYTES_MAX_DEFAULT = 1024 * 1024 * 1024;
 export const TRANSACTION_KEYS_MAX_DEFAULT = 1_000_000;
 /** Steps of one transaction: bounds what one rollback reads. */
 export const STEPS_PER_TRANSACTION_MAX = 10_000;
-/** Longest transaction id in bytes. */
-export const TRANSACTION_ID_BYTES_MAX = 256;
+/** Longest transaction id, and longest namespace, in bytes: one length byte in every key. */
+export const TRANSACTION_ID_BYTES_MAX = 255;
 /** Longest agent id in bytes. */
 export const AGENT_ID_BYTES_MAX = 256;
 /** Most metadata entries of one transaction. */

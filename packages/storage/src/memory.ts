@@ -17,4 +17,4 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   return new MemoryStore({ syncWrites: options.syncWrites ?? false });
 }
 
-export { AUDIT_HASH_ZERO, auditHash } from "./memory/audit.js";
+export { auditHash, auditStart } from "./memory/audit.js";

@@ -2,7 +2,7 @@
 
 import type { AuditEntry, Store } from "@agenttx/model";
 import { AgentTxError } from "@agenttx/model";
-import { AUDIT_HASH_ZERO, auditHash } from "@agenttx/storage/memory";
+import { auditHash, auditStart } from "@agenttx/storage/memory";
 import { EXIT } from "../exit-codes.js";
 import { API_VERSION } from "../output.js";
 import type { CommandContext } from "../program.js";
@@ -40,7 +40,7 @@ export async function auditVerify(context: CommandContext, id: string | null): P
 }
 
 async function verifyChain(store: Store, transaction: string | null): Promise<ChainReport> {
-  let previous = AUDIT_HASH_ZERO;
+  let previous = auditStart(transaction);
   let seq = 0;
   for (;;) {
     const page: AuditEntry[] = await store.readAudit(transaction, {

@@ -6,7 +6,7 @@
 import { AgentTxError } from "@agenttx/model";
 import type { BatchExtras, Bytes, Fence, Write } from "../contract.js";
 import { checkValue, keyBytes } from "../keys.js";
-import { appendAudit } from "./audit.js";
+import { appendAudit, auditStart } from "./audit.js";
 import { checkRecords, putEvidence, putRecords } from "./records.js";
 import type { AuditState, Base, Hex, NamespaceState, TransactionState } from "./state.js";
 import { keepReads, ownMaps, toHex } from "./state.js";
@@ -174,6 +174,6 @@ export function appendChain(
 ): void {
   if (payloads.length === 0) return;
   const chain = namespace.chains.get(transaction) ?? [];
-  appendAudit(chain, payloads);
+  appendAudit(chain, payloads, auditStart(transaction, namespace.name));
   namespace.chains.set(transaction, chain);
 }

@@ -26,7 +26,7 @@ export function requireOpen(core: MemoryCore): void {
 export function namespaceOf(core: MemoryCore, name: string): NamespaceState {
   const known = core.namespaces.get(name);
   if (known !== undefined) return known;
-  const made = newNamespace();
+  const made = newNamespace(name);
   core.namespaces.set(name, made);
   return made;
 }

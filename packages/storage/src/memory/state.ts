@@ -64,6 +64,7 @@ export interface RecordState {
 
 /** One namespace: nothing of it can be reached from another. */
 export interface NamespaceState {
+  readonly name: string;
   readonly committed: Map<Hex, Committed>;
   readonly transactions: Map<string, TransactionState>;
   /** By space and transaction id, then by record key. */
@@ -76,8 +77,14 @@ export interface AuditState {
   readonly hash: Bytes;
 }
 
-export function newNamespace(): NamespaceState {
-  return { committed: new Map(), transactions: new Map(), records: new Map(), chains: new Map() };
+export function newNamespace(name: string): NamespaceState {
+  return {
+    name,
+    committed: new Map(),
+    transactions: new Map(),
+    records: new Map(),
+    chains: new Map(),
+  };
 }
 
 export function toHex(bytes: Bytes): Hex {
