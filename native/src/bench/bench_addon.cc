@@ -8,6 +8,10 @@
 //   writeJournaled(writes, keys, valueBytes)
 //   restoreEntryByEntry()                    number of records
 //   close()
+//
+// rocksdbVersion  text
+#include <rocksdb/version.h>
+
 #include "../napi/arguments.h"
 #include "../napi/guard.h"
 #include "raw_database.h"
@@ -117,6 +121,7 @@ class RawDatabaseWrap : public Napi::ObjectWrap<RawDatabaseWrap> {
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   Guard(env, [&]() -> Napi::Value {
     exports.Set("RawDatabase", RawDatabaseWrap::Define(env));
+    exports.Set("rocksdbVersion", rocksdb::GetRocksVersionAsString(true));
     return exports;
   });
   return exports;

@@ -105,8 +105,11 @@ rocksdb::Status RawDatabase::WriteJournaled(uint32_t writes, uint32_t keys, uint
 rocksdb::Status RawDatabase::RestoreEntryByEntry(uint32_t* restored) {
   *restored = 0;
   rocksdb::WriteBatch batch;
-  std::unique_ptr<rocksdb::Iterator> records(
-      db_->NewIterator(rocksdb::ReadOptions(), families_[1]));
+  const std::string first = BigEndian(first_record_);
+  const rocksdb::Slice lower_bound(first);
+  rocksdb::ReadOptions options;
+  options.iterate_lower_bound = &lower_bound;
+  std::unique_ptr<rocksdb::Iterator> records(db_->NewIterator(options, families_[1]));
   for (records->SeekToLast(); records->Valid(); records->Prev()) {
     const rocksdb::Slice record = records->value();
     const rocksdb::Slice key(record.data(), 4);
@@ -118,6 +121,7 @@ rocksdb::Status RawDatabase::RestoreEntryByEntry(uint32_t* restored) {
     ++*restored;
   }
   if (!records->status().ok()) return records->status();
+  first_record_ = next_record_;
   return db_->Write(write_options_, &batch);
 }
 

@@ -25,7 +25,8 @@ class RawDatabase {
   rocksdb::Status PutBatch(std::string_view entries);
   // `writes` writes in turn over `keys` keys, each one batch: journal record and value.
   rocksdb::Status WriteJournaled(uint32_t writes, uint32_t keys, uint32_t value_bytes);
-  // Takes all journaled writes back in one batch. `*restored` is the number of records.
+  // Takes all journaled writes since the last restore back in one batch, and does not walk over
+  // what earlier ones left. `*restored` is the number of records.
   rocksdb::Status RestoreEntryByEntry(uint32_t* restored);
 
  private:
@@ -34,6 +35,7 @@ class RawDatabase {
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;  // default, journal
   rocksdb::WriteOptions write_options_;
+  uint32_t first_record_ = 0;
   uint32_t next_record_ = 0;
 };
 
