@@ -17,7 +17,8 @@ function versionAtLeast(text, major, minor) {
 }
 
 function compilesCxx20(compiler) {
-  const source = "#include <span>\n#include <version>\nint main() { std::span<int> s; return s.size(); }\n";
+  const source =
+    "#include <span>\n#include <version>\nint main() { std::span<int> s; return s.size(); }\n";
   const run = spawnSync(compiler, ["-std=c++20", "-fsyntax-only", "-x", "c++", "-"], {
     input: source,
     encoding: "utf8",

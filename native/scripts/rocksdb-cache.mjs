@@ -59,8 +59,14 @@ async function compile(recipeRoot, source, tools, partial) {
   const progress = new Progress(`RocksDB ${source.version}`);
   try {
     await runCommand("cmake", [
-      "-S", recipeRoot, "-B", partial, "-G", tools.generator,
-      "-DCMAKE_BUILD_TYPE=None", `-DCMAKE_CXX_COMPILER=${tools.compiler}`,
+      "-S",
+      recipeRoot,
+      "-B",
+      partial,
+      "-G",
+      tools.generator,
+      "-DCMAKE_BUILD_TYPE=None",
+      `-DCMAKE_CXX_COMPILER=${tools.compiler}`,
       `-DROCKSDB_SOURCE=${source.tree}`,
     ]);
     await runCommand("cmake", ["--build", partial, "-j", String(jobCount())], {

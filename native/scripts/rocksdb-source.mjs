@@ -35,7 +35,9 @@ function lockedIntegrity(lockfile, version) {
   const at = text.indexOf(`'${PACKAGE}@${version}':\n    resolution:`);
   const match = /integrity: (sha512-[A-Za-z0-9+/=]+)/.exec(at < 0 ? "" : text.slice(at, at + 400));
   if (!match) {
-    throw new BuildError(`${lockfile} has no integrity for ${PACKAGE}@${version}; run pnpm install`);
+    throw new BuildError(
+      `${lockfile} has no integrity for ${PACKAGE}@${version}; run pnpm install`,
+    );
   }
   return match[1];
 }

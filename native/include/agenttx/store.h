@@ -54,7 +54,8 @@ struct RestoreResult {
 struct CommitResult {
   uint64_t commit_version = 0;
   uint64_t keys_published = 0;
-  std::vector<std::string> conflict_keys;  // filled with Code::kWriteConflict
+  // Filled with Code::kWriteConflict; the first 1,000.
+  std::vector<std::string> conflict_keys;
 };
 
 struct Range {

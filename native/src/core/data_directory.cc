@@ -106,4 +106,17 @@ Status WriteFormatFile(const std::string& folder) {
   return Status::Ok();
 }
 
+Status SyncFolder(const std::string& path) {
+  for (const std::string& folder : {path, fs::path(path).parent_path().string()}) {
+    const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return Failed(folder, "open", errno);
+    const int result = fsync(fd);
+    const int error = errno;
+    close(fd);
+    // Some file systems cannot sync a folder; they have nothing to lose by it.
+    if (result != 0 && error != EINVAL) return Failed(folder, "sync", error);
+  }
+  return Status::Ok();
+}
+
 }  // namespace agenttx

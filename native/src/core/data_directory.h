@@ -43,6 +43,8 @@ std::string CanonicalPath(const std::string& path);
 // Creates `path` and its missing parents, private to the owner.
 Status CreatePrivateFolder(const std::string& path);
 Status WriteFormatFile(const std::string& folder);
+// Makes the entries of a folder, and the folder's own entry, survive a power loss.
+Status SyncFolder(const std::string& path);
 Status CheckFormatVersion(uint32_t stored);
 
 }  // namespace agenttx

@@ -132,6 +132,7 @@ Status Database::LoadState() {
   const rocksdb::Status written = db_->Write(write, &batch);
   if (!written.ok()) return FromRocks(written);
   if (is_new) status = WriteFormatFile(options_.path);
+  if (is_new && status.ok()) status = SyncFolder(options_.path);
   incarnation_ = MakeIncarnation(open_count + 1);
   return status;
 }

@@ -55,7 +55,8 @@ Status WriteCopy(Database* db, const std::string& folder) {
   std::optional<AnchorState> none;
   status = anchor.Read(&none);
   if (status.ok()) status = anchor.Write(state, true);
-  return status.ok() ? WriteFormatFile(folder) : status;
+  if (status.ok()) status = WriteFormatFile(folder);
+  return status.ok() ? SyncFolder(folder) : status;
 }
 
 uint64_t SumOfFamilies(Database* db, const rocksdb::Slice& property) {
