@@ -20,8 +20,8 @@ const KEYS: readonly Uint8Array[] = [
   Uint8Array.of(0x61, 0x00),
   Uint8Array.of(0xff, 0xff),
 ];
-/** Ids of which one is a prefix of another. */
-const IDS = ["t", "t1", "t|"] as const;
+/** What stands behind the number in an id: t1, t10/ and t11| are each other's neighbours. */
+const SUFFIXES = ["", "/", "|"] as const;
 
 const RECORD_SPACES = ["output", "saga", "effect", "outbox", "request"] as const;
 
@@ -37,7 +37,7 @@ export interface Slots {
   conflicts: number;
 }
 
-const slot = fc.nat({ max: IDS.length - 1 });
+const slot = fc.nat({ max: SUFFIXES.length - 1 });
 /** Most keys are the first one, so that transactions meet often enough. */
 const key = fc.oneof(
   { weight: 3, arbitrary: fc.constant(0) },
@@ -192,7 +192,7 @@ async function answer(slots: Slots, drawn: Operation): Promise<unknown> {
 }
 
 function nextId(slots: Slots, index: number): string {
-  const id = `${IDS[index]}${slots.ids.length}`;
+  const id = `t${slots.ids.length}${SUFFIXES[index]}`;
   slots.ids.push(id);
   return id;
 }
