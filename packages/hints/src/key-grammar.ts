@@ -50,7 +50,7 @@ export function acceptKey(raw: string): string | null {
   else key = key.replace(/^(?:\$\.|\$(?=\[)|[@:$](?=[A-Za-z_]))/, "");
   if (key.length === 0 || key.length > KEY_CHARS_MAX) return null;
   if (NO_NAMES.has(key.toLowerCase())) return null;
-  if (/\.\w+Exception$/.test(key)) return null;
+  if (/\.\w+Exception$|^[A-Z]{2,}\/[A-Z]{2,}$/.test(key)) return null;
   return looksLikeValue(key) || !fitsNames(key) ? null : key;
 }
 

@@ -9,12 +9,13 @@ import { finding } from "./finding.js";
 import { acceptKey, acceptPath, acceptSubject, fromWords } from "./key-grammar.js";
 import { type Hit, LiteralIndex } from "./literal-index.js";
 import type { Rule } from "./rule.js";
-import { RULES } from "./rules/index.js";
+import { rules } from "./rules/index.js";
+import { patternOf } from "./template.js";
 
 /** Most keys of one finding. */
 export const KEYS_MAX = 32;
 
-const INDEX = new LiteralIndex(RULES.map((rule) => ({ literal: rule.literal, item: rule })));
+let index: LiteralIndex<Rule> | null = null;
 
 interface Match {
   readonly rule: Rule;
@@ -26,7 +27,9 @@ interface Match {
 
 /** The most telling finding of the text, with the position of its words; null when no rule fits. */
 export function matchText(text: string): { found: Finding; position: number } | null {
-  const hits = INDEX.find(text.toLowerCase());
+  // Built at the first use: loading the package costs nothing.
+  index ??= new LiteralIndex(rules().map((rule) => ({ literal: rule.literal, item: rule })));
+  const hits = index.find(text.toLowerCase());
   if (hits.length === 0) return null;
   for (const strength of [1, 2, 3, 4] as const) {
     const result = firstOf(strength, hits, text);
@@ -81,7 +84,7 @@ function toFinding(match: Match, names: readonly string[]): Finding {
 }
 
 function tryRule(rule: Rule, position: number, text: string): Match | null {
-  rule.pattern ??= new RegExp(rule.source, "imy");
+  rule.pattern ??= new RegExp(patternOf(rule.template), "imy");
   rule.pattern.lastIndex = position;
   const match = rule.pattern.exec(text);
   if (match === null) return null;

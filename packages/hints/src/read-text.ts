@@ -35,6 +35,8 @@ export function readGroups(groups: Groups): { found: Finding | null; position: n
       );
       if (chosen !== found) position = match?.position ?? -1;
       found = chosen;
+      // Nothing outweighs a named field, and deeper causes come first.
+      if (found !== null && found.keys.length > 0) break;
     }
     if (found !== null) return { found, position };
   }

@@ -3,7 +3,7 @@
 import type { HintCategory } from "@agenttx/model";
 import type { Strength } from "./finding.js";
 import { isRetryable } from "./finding.js";
-import { compileTemplate } from "./template.js";
+import { literalOf } from "./template.js";
 
 /** What a reader found behind or around a match: raw names and, if it knows better, a category. */
 export interface Reading {
@@ -34,7 +34,7 @@ export interface Rule {
   readonly name: string;
   readonly category: HintCategory;
   readonly literal: string;
-  readonly source: string;
+  readonly template: string;
   readonly retryable: boolean;
   readonly many: boolean;
   readonly strength: Strength;
@@ -51,12 +51,11 @@ export function buildRules(
   const rules: Rule[] = [];
   for (const { family, strength, rows } of tables) {
     for (const [category, template, options] of rows) {
-      const { literal, source } = compileTemplate(template);
       rules.push({
         name: `${family}/${category}`,
         category,
-        literal,
-        source,
+        literal: literalOf(template),
+        template,
         retryable: options?.retryable ?? isRetryable(category),
         many: options?.many ?? false,
         strength: options?.strength ?? strength,

@@ -3,6 +3,7 @@
 //   {key}     a field name, quoted or not           {col}    the last part of a dotted name
 //   {keys}    a list of names                       {name}    quoted, or a word that may name a field
 //   {subject} {name} at the head of a sentence       {field}   same, but no plain word
+//   {mark}    quoted, or a word that looks like an identifier
 //   {path}    a file path                           {attr}   words that name a field ("First name")
 //   {w} a word   {v} anything in the line, as much as possible   {} as little as possible   {#} digits
 //   " any quotation mark          newline: the end of the line and the next line's indent
@@ -26,6 +27,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   keys: "(?<keys>[^()\\n]{1,400}?)",
   subject: `(?<=${BOUNDARY})(?:${QUOTE}(?<key>${NAME}{1,160})${QUOTE}|:?(?<bare>${NAME}{1,160}))`,
   field: `(?<=${BOUNDARY})(?:${QUOTE}(?<key>${NAME}{1,160})${QUOTE}|(?<odd>${NAME}{1,160}))`,
+  mark: `(?:${QUOTE}\\s?(?<key>${NAME}{1,160})\\s?${QUOTE}|:?(?<odd>${NAME}{1,160}))`,
   name: `(?:${QUOTE}\\s?(?<key>${NAME}{1,160})\\s?${QUOTE}|:?(?<bare>${NAME}{1,160}))`,
   path: "(?:\\\\{0,3}[\"'`‘“]?)(?<path>[^\"'`‘’“”\\n:*?<>|]{0,2}(?::\\\\)?[^\"'`‘’“”\\n:*?<>|]{1,255})(?:\\\\{0,3}[\"'`’”]?)",
   attr: "(?<attr>[A-Za-z][\\w .]{0,80}?)",
@@ -35,25 +37,26 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   "#": "-?\\d{1,20}",
 };
 
-/** A template, translated: where to look and what must be around it. */
-export interface Compiled {
-  /** Lower-case text that must occur; the pattern is tried at its position only. */
-  readonly literal: string;
-  readonly source: string;
-}
-
 interface Piece {
   readonly kind: "text" | "slot";
   readonly value: string;
 }
 
-/** Translates a template. Throws on a template without a literal: a bug of the rule table. */
-export function compileTemplate(template: string): Compiled {
-  const fromHead = template.startsWith("!");
-  const pieces = split(fromHead ? template.slice(1) : template);
-  const anchor = fromHead ? 0 : longestText(pieces);
-  const literal = pieces[anchor]?.value.toLowerCase() ?? "";
+/**
+ * The lower-case text that must occur; the pattern is tried at its position only. Throws on a
+ * template without one: a bug of the rule table.
+ */
+export function literalOf(template: string): string {
+  const pieces = split(template);
+  const literal = pieces[anchorOf(template, pieces)]?.value.toLowerCase() ?? "";
   if (literal.length < 4) throw new Error(`rule template without a literal: ${template}`);
+  return literal;
+}
+
+/** The pattern around the literal, for a sticky search at the literal's position. */
+export function patternOf(template: string): string {
+  const pieces = split(template);
+  const anchor = anchorOf(template, pieces);
   const before = pieces.slice(0, anchor).map(toPattern).join("");
   const after = pieces
     .slice(anchor + 1)
@@ -62,12 +65,16 @@ export function compileTemplate(template: string): Compiled {
   const head = /^!?\w/.test(template) ? "(?<!\\w)" : "";
   const tail = /\w$/.test(template) ? "(?!\\w)" : "";
   const behind = before + head === "" ? "" : `(?<=${head}${before})`;
-  return { literal, source: `${behind}${literally(pieces[anchor]?.value ?? "")}${after}${tail}` };
+  return `${behind}${literally(pieces[anchor]?.value ?? "")}${after}${tail}`;
+}
+
+function anchorOf(template: string, pieces: readonly Piece[]): number {
+  return template.startsWith("!") ? 0 : longestText(pieces);
 }
 
 function split(template: string): Piece[] {
   const pieces: Piece[] = [];
-  for (const part of template.split(/(\{[a-z#]*\}|"|\n)/)) {
+  for (const part of template.replace(/^!/, "").split(/(\{[a-z#]*\}|"|\n)/)) {
     if (part === "") continue;
     const slot = /^\{([a-z#]*)\}$/.exec(part)?.[1];
     if (slot !== undefined) pieces.push({ kind: "slot", value: PLACEHOLDERS[slot] ?? "" });

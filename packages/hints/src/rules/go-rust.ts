@@ -18,7 +18,7 @@ export const GO: readonly Row[] = [
   ["out_of_range", "cannot unmarshal number {w} into Go struct field {col} of type"],
   ["type_mismatch", "cannot unmarshal {v}into Go struct field {col} of type"],
   ["type_mismatch", "cannot unmarshal", { strength: 2 }],
-  ["invalid_value", "json: unknown field {name}"],
+  ["invalid_value", "json: unknown field {mark}"],
   ["type_mismatch", "json: unsupported type"],
   ["syntax_error", "looking for beginning of"],
   ["syntax_error", "after object key"],
@@ -64,7 +64,7 @@ export const GO: readonly Row[] = [
   ["missing_field", "required key {key} missing value"],
   ["missing_field", "missing properties: {keys}\n"],
   ["missing_field", "missing properties: {key}"],
-  ["missing_field", "missing property {name}"],
+  ["missing_field", "missing property {mark}"],
   ["invalid_value", "additionalProperties {key} not allowed"],
   ["invalid_value", "additional properties {key} not allowed"],
   ["invalid_value", "flag provided but not defined: {key}"],
@@ -82,9 +82,9 @@ export const GO: readonly Row[] = [
 ];
 
 export const RUST: readonly Row[] = [
-  ["missing_field", "missing field {name}", { many: true }],
-  ["invalid_value", "unknown field {name}"],
-  ["invalid_value", "duplicate field {name}"],
+  ["missing_field", "missing field {mark}", { many: true }],
+  ["invalid_value", "unknown field {mark}"],
+  ["invalid_value", "duplicate field {mark}"],
   ["invalid_value", "unknown variant {v}, expected"],
   ["type_mismatch", "{subject}: invalid type: "],
   ["type_mismatch", "invalid type: {}, expected"],

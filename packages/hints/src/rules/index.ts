@@ -27,7 +27,11 @@ import { VALIDATION } from "./validation.js";
 import { APIS, GRAPHQL, GRPC, HTTP } from "./web.js";
 
 /** All text rules in the order that breaks ties. */
-export const RULES: readonly Rule[] = buildRules([
+export function rules(): readonly Rule[] {
+  return buildRules(TABLES);
+}
+
+const TABLES = [
   { family: "postgres", strength: 1, rows: POSTGRES },
   { family: "mysql", strength: 1, rows: MYSQL },
   { family: "mysql-code", strength: 1, rows: MYSQL_CODES },
@@ -64,4 +68,4 @@ export const RULES: readonly Rule[] = buildRules([
   { family: "http", strength: 2, rows: HTTP },
   { family: "http-code", strength: 2, rows: HTTP_CODES },
   { family: "everyday", strength: 3, rows: EVERYDAY },
-]);
+] as const;

@@ -13,7 +13,7 @@ export const KUBERNETES: readonly Row[] = [
   ["too_long", "{subject}: Too long:", many],
   ["invalid_value", "{subject}: Too many:", many],
   ["not_found", "{subject}: Not found:", many],
-  ["missing_field", "missing required field {name}"],
+  ["missing_field", "missing required field {mark}"],
   ["invalid_value", "strict decoding error: unknown field {key}"],
   ["invalid_value", "unknown field {name} in"],
   ["type_mismatch", "ValidationError({key}): invalid type for"],

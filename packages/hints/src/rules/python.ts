@@ -77,7 +77,7 @@ export const PYTHON: readonly Row[] = [
   ["missing_argument", "missing {#} required positional arguments: {key}"],
   ["missing_argument", "missing {#} required keyword-only argument: {key}"],
   ["missing_argument", "missing {#} required keyword-only arguments: {key}"],
-  ["missing_argument", "missing required argument {key}"],
+  ["missing_argument", 'missing required argument "{key}"'],
   ["invalid_value", "got an unexpected keyword argument {key}"],
   ["invalid_value", "got multiple values for argument {key}"],
   ["invalid_value", "got multiple values for keyword argument {key}"],

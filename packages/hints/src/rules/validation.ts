@@ -133,5 +133,4 @@ export const VALIDATION: readonly Row[] = [
   ["invalid_value", "each value in {key} must", many],
   ["invalid_value", "{field} is invalid", { many: true, strength: 2 }],
   ["unique_violation", "{field} has already been taken", many],
-  ["unique_violation", "{field} already exists", { many: true, strength: 2 }],
 ];

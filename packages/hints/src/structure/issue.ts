@@ -3,6 +3,8 @@
 
 import type { HintCategory } from "@agenttx/model";
 import { acceptKey, acceptPath, fromPointer } from "../key-grammar.js";
+import { readText } from "../read-text.js";
+import { findingOfSqlState } from "../rules/sqlstate.js";
 import { categoryOfCode } from "./category-of-code.js";
 import { categoryOfMessage } from "./category-of-message.js";
 import { isList, isObject, type Plain, type PlainObject } from "./plain.js";
@@ -83,6 +85,9 @@ const TEXTS = [
   "longMessage",
 ] as const;
 
+/** SQLSTATE, Prisma's and MySQL's codes: text rules know them. */
+const NUMBERED = /^[0-9A-Z]{5}$|^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/;
+
 /** The issue that an object reports, or null when it does not say which field it is about. */
 export function issueOf(node: PlainObject): Issue | null {
   const names = locationOf(node);
@@ -103,6 +108,8 @@ export function categoryOf(node: PlainObject): HintCategory {
   for (const name of CODES) {
     const code = node[name];
     if (typeof code !== "string" || / \S+ /.test(code)) continue;
+    const numbered = NUMBERED.test(code) ? (findingOfSqlState(code) ?? readText(code)) : null;
+    if (numbered !== null && numbered.category !== "other") return numbered.category;
     const found = categoryOfCode(code);
     if (found !== null && found.strength < 4 && found.category !== "other") return found.category;
     generic ??= found?.category ?? null;
@@ -192,7 +199,8 @@ function named(node: PlainObject): readonly string[] | null {
     return [node.location];
   // Azure and OData: { code, message, target }. "name" with "reason" is RFC 7807's example.
   if (typeof node.target === "string" && typeof node.message === "string") return [node.target];
-  if (typeof node.name === "string" && typeof node.reason === "string") return [node.name];
+  const bare = !("status" in node || "code" in node || "type" in node || "message" in node);
+  if (bare && typeof node.name === "string" && typeof node.reason === "string") return [node.name];
   return null;
 }
 

@@ -239,15 +239,16 @@ function visitObject(node: PlainObject, depth: number, clues: Clues): void {
 
 // Values of `errors` may be objects that name their own path (Mongoose), or plain complaints.
 function visitMap(map: PlainObject, depth: number, clues: Clues): void {
-  const own = Object.values(map).flatMap((value) => {
-    const issue = isObject(value) ? issueOf(value) : null;
-    return issue === null ? [] : [issue];
-  });
   const described = ["message", "code", "type", "msg", "description", "reason"].some(
     (name) => typeof map[name] === "string",
   );
-  if (own.length > 0) clues.issues.push(...own);
-  else if (!described) clues.issues.push(...issuesOfMap(map));
+  if (!described) {
+    const own = Object.values(map).flatMap((value) => {
+      const issue = isObject(value) ? issueOf(value) : null;
+      return issue === null ? [] : [issue];
+    });
+    clues.issues.push(...(own.length > 0 ? own : issuesOfMap(map)));
+  }
   visit(map, depth + 1, clues);
 }
 

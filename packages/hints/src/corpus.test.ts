@@ -1,0 +1,83 @@
+// Goal: the rules hold on real errors. Method: three labelled sets (a handed one, two of our own)
+// are graded like a user would: the key exactly, the category among the accepted ones.
+
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { cleanError } from "./clean-error.js";
+
+interface Labelled {
+  readonly id: string;
+  readonly raw: unknown;
+  readonly retryable: boolean;
+  readonly expect: {
+    readonly category: string;
+    readonly category_also?: readonly string[];
+    readonly key: string | null;
+    readonly keys: readonly string[];
+    readonly must_not_contain: readonly string[];
+    readonly null_ok?: boolean;
+  };
+}
+
+function load(name: string): Labelled[] {
+  const text = readFileSync(new URL(`testdata/${name}.jsonl`, import.meta.url), "utf8");
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Labelled);
+}
+
+function grade(lines: readonly Labelled[]) {
+  const wrong = {
+    category: 0,
+    key: 0,
+    retryable: 0,
+    misnamed: [] as string[],
+    leaked: [] as string[],
+  };
+  for (const { id, raw, retryable, expect: label } of lines) {
+    const hint = cleanError(raw);
+    const categories = [label.category, ...(label.category_also ?? [])];
+    if (!categories.includes(hint.category)) wrong.category++;
+    const names = [...label.keys, ...(label.key === null ? [] : [label.key])];
+    if (hint.key !== null && !names.includes(hint.key)) wrong.misnamed.push(id);
+    else if (hint.key === null && label.key !== null && label.null_ok !== true) wrong.key++;
+    if (hint.retryable !== retryable) wrong.retryable++;
+    const shown = `${hint.text} ${hint.keys.join(" ")}`;
+    if (label.must_not_contain.some((secret) => shown.includes(secret))) wrong.leaked.push(id);
+  }
+  return wrong;
+}
+
+describe.each([
+  ["handed", 227],
+  ["own", 269],
+  ["own-second", 253],
+])("the corpus %s", (name, size) => {
+  const lines = load(name);
+  const wrong = grade(lines);
+
+  it("is complete", () => expect(lines).toHaveLength(size));
+
+  it("has no misnamed field (H2)", () => expect(wrong.misnamed).toEqual([]));
+
+  it("leaks no value, secret or instruction into text and keys (H3)", () =>
+    expect(wrong.leaked).toEqual([]));
+
+  it("gets category, key and retryable right for 97 % and more (H5)", () => {
+    const most = Math.floor(size * 0.03);
+    expect(wrong.category).toBeLessThanOrEqual(most);
+    expect(wrong.key).toBeLessThanOrEqual(most);
+    expect(wrong.retryable).toBeLessThanOrEqual(most);
+  });
+
+  it("redacts what it keeps in detail (H6)", () => {
+    const kept = lines.filter(({ raw, expect: label }) => {
+      const detail = cleanError(raw).detail ?? "";
+      return label.must_not_contain.some(
+        (text) => /\d{4}|@|SECRET/.test(text) && detail.includes(text),
+      );
+    });
+    expect(kept.map((line) => line.id)).toEqual([]);
+  });
+});
