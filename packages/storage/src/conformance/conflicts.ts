@@ -233,6 +233,25 @@ export const conflictClaims: Claims = {
     await tx.put("written", bytes("mine again"));
     expect(await lostKeys(tx)).toBe(null);
   },
+  "forgets by a restore a read that no write has followed": async ({ store, expect }) => {
+    const tx = await begin(store);
+    await tx.createSnapshot(2);
+    await tx.get("read", { validate: true });
+    await publish(store, { read: "1" });
+    await tx.restoreSnapshot(2);
+    await tx.put("k", bytes("v"));
+    expect(await lostKeys(tx)).toBe(null);
+  },
+  "forgets by a restore a read of before a later snapshot": async ({ store, expect }) => {
+    const tx = await begin(store);
+    await tx.createSnapshot(2);
+    await tx.get("read", { validate: true });
+    await tx.createSnapshot(3);
+    await publish(store, { read: "1" });
+    await tx.restoreSnapshot(2);
+    await tx.put("k", bytes("v"));
+    expect(await lostKeys(tx)).toBe(null);
+  },
   "keeps over a restore the base versions seen before it": async ({ store, expect }) => {
     await publish(store, { k: "1" });
     const tx = await begin(store);
