@@ -154,13 +154,13 @@ class Scenario {
   async #step(name: string, settings: Settings): Promise<string> {
     const given = {
       name,
-      ...("out" in settings ? { out: pairs(settings["out"] ?? "") } : {}),
-      ...("in" in settings ? { in: pairs(settings["in"] ?? "") } : {}),
-      ...("fail" in settings ? { fail: settings["fail"] === "" ? "-" : settings["fail"] } : {}),
+      ...("out" in settings ? { out: pairs(settings.out ?? "") } : {}),
+      ...("in" in settings ? { in: pairs(settings.in ?? "") } : {}),
+      ...("fail" in settings ? { fail: settings.fail === "" ? "-" : settings.fail } : {}),
     };
     const tx = await this.#tx();
     const argumentsJson = JSON.stringify(given);
-    return told(await tx.step(settings["effect"] ?? "none", {}, { argumentsJson }));
+    return told(await tx.step(settings.effect ?? "none", {}, { argumentsJson }));
   }
 
   /** Handles of the dead process are stale; the next one finds everything on disk. */

@@ -31,7 +31,7 @@ for (const file of readdirSync(DIRECTORY).filter((name) => name.endsWith(".txt")
   describe(file, () => {
     const url = new URL(file, DIRECTORY);
     const cases = readCases(readFileSync(url, "utf8"));
-    if (process.env["UPDATE_SCENARIOS"] === "1") {
+    if (process.env.UPDATE_SCENARIOS === "1") {
       it("is written anew", async () => {
         const blocks: string[] = [];
         for (const { title, commands } of cases) {

@@ -22,9 +22,12 @@ export async function abortTransaction(
   if (first !== null) return first;
   requireNotEnded(open);
   // An interrupted rollback need not be completed first: an abort undoes more than it would.
-  if (open.incarnation !== open.engine.store.incarnation) await makeReady(open);
-  const again = firstAbort(open);
-  if (again !== null) return again;
+  if (open.outcomeUnknown || open.incarnation !== open.engine.store.incarnation) {
+    await makeReady(open);
+    const again = firstAbort(open);
+    if (again !== null) return again;
+    requireNotEnded(open);
+  }
   const pending: PendingRollback = {
     ...NOTHING_PENDING,
     kind: "abort",

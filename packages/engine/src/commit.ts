@@ -13,10 +13,10 @@ import {
 } from "@agenttx/model";
 import { encodeAudit } from "./audit.js";
 import { requireActive } from "./refusals.js";
-import { makeReady } from "./settle.js";
+import { learnOutcome, makeReady } from "./settle.js";
 import { type Ended, fenceOf, hasEffects, type OpenTransaction, tell } from "./state.js";
 import { unsettledEffects } from "./step/failure.js";
-import { endedOf, readTerminal, terminalRecord } from "./terminal.js";
+import { terminalRecord } from "./terminal.js";
 
 /** REQUIRES: the lock is held. Throws WriteConflictError and OUTCOME_UNKNOWN as the store does. */
 export async function commitTransaction(open: OpenTransaction): Promise<CommitOutcome> {
@@ -117,11 +117,4 @@ async function keepOutcome(open: OpenTransaction, ended: Ended): Promise<void> {
   } catch {
     // The commit itself is durable; a repeat after a restart then answers without the version.
   }
-}
-
-/** After OUTCOME_UNKNOWN the terminal record tells, once the store can be read again (P2). */
-export async function learnOutcome(open: OpenTransaction): Promise<void> {
-  const record = await readTerminal(open.engine.store, open.id, open.namespace);
-  open.outcomeUnknown = false;
-  if (record !== null) open.ended = endedOf(record);
 }

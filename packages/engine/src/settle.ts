@@ -6,12 +6,15 @@ import { requestDigest } from "./requests.js";
 import { beginRollback, continueRollback, NOTHING_PENDING } from "./rollback.js";
 import { type OpenTransaction, tell } from "./state.js";
 import { failStep, unsettledEffects } from "./step/failure.js";
+import { endedOf, readTerminal } from "./terminal.js";
 
 /**
  * After it, the transaction is active, frozen or ended. Costs two comparisons when there is nothing
  * to do. REQUIRES: the lock is held.
  */
 export async function makeReady(open: OpenTransaction): Promise<void> {
+  if (open.outcomeUnknown) await learnOutcome(open);
+  if (open.ended !== null) return;
   if (open.incarnation !== open.engine.store.incarnation) await attachAgain(open);
   if (open.header.status === "ROLLING_BACK") await finishPending(open);
   if (open.ended !== null) return;
@@ -20,6 +23,13 @@ export async function makeReady(open: OpenTransaction): Promise<void> {
   if (infrastructureFailures > open.engine.settings.infrastructureFailuresMax) {
     await abortBroken(open);
   }
+}
+
+/** After OUTCOME_UNKNOWN the terminal record tells, once the store can be read again (P2). */
+export async function learnOutcome(open: OpenTransaction): Promise<void> {
+  const record = await readTerminal(open.engine.store, open.id, open.namespace);
+  open.outcomeUnknown = false;
+  if (record !== null) open.ended = endedOf(record);
 }
 
 /** The store was reopened under us: what is on disk is the truth (H2 of header.ts). */
