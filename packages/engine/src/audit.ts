@@ -39,7 +39,21 @@ export type AuditRecord =
   | { readonly k: "commit"; readonly at: number; readonly steps: number }
   | { readonly k: "abort"; readonly at: number; readonly status: string; readonly reason: string }
   | { readonly k: "resumed"; readonly at: number; readonly s: number }
+  | WorkflowAudit
   | EffectAudit;
+
+/** What a workflow's recovery did, with its reason; `data` is for its own `explain` (C9). */
+export interface WorkflowAudit {
+  readonly k: "workflow";
+  readonly at: number;
+  readonly w: string;
+  readonly ev: string;
+  readonly revision: number;
+  readonly state: string;
+  readonly actor: string;
+  readonly why: string;
+  readonly data?: unknown;
+}
 
 /** A successful step; the same bytes are its record in space `output`. */
 export interface StepAudit {

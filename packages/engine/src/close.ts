@@ -1,6 +1,6 @@
 // Owns a clean shutdown (C8): what runs may finish, then open transactions are marked, so that the
 // next engine on this store leaves them open for their owners instead of undoing them.
-import { type EngineState, nextHeader, type OpenTransaction } from "./state.js";
+import { type EngineState, fenceOf, nextHeader, type OpenTransaction } from "./state.js";
 
 /** Refuses new work, waits up to `graceMs` for what runs, then tells it to stop. */
 export async function closeTransactions(engine: EngineState, graceMs: number): Promise<void> {
@@ -21,9 +21,10 @@ async function everyOpen(engine: EngineState): Promise<OpenTransaction[]> {
 }
 
 async function markCleanShutdown(open: OpenTransaction): Promise<void> {
-  if (open.ended !== null) return;
+  if (open.ended !== null || open.fenced || open.header.held === true) return;
   try {
-    await open.tx.apply({ payload: nextHeader(open, { cleanShutdown: true }).payload });
+    const { payload } = nextHeader(open, { cleanShutdown: true });
+    await open.tx.apply({ fence: fenceOf(open), payload });
     await open.tx[Symbol.asyncDispose]();
   } catch {
     // Without the mark the next start treats it like a crash: undone or resumed, never lost.

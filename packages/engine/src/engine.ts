@@ -12,6 +12,7 @@ import { IdleReaper } from "./reaper.js";
 import { type RecoverOptions, type RecoveryReport, recoverAll } from "./recover.js";
 import { requireEngineOpen } from "./refusals.js";
 import { type RetentionReport, removeExpired } from "./retention.js";
+import { Revisions } from "./revisions.js";
 import { type RunTransaction, runTransaction } from "./run-transaction.js";
 import { type EngineState, transactionKey } from "./state.js";
 import { systemClock, systemIds } from "./system-ports.js";
@@ -34,6 +35,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
 {
   readonly #state: EngineState;
   readonly #reaper: IdleReaper;
+  readonly #revisions: Revisions<Tools>;
   #started: Promise<void> | null = null;
   #recovering: Promise<RecoveryReport> | null = null;
   #closing: Promise<void> | null = null;
@@ -43,6 +45,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
   constructor(state: EngineState) {
     this.#state = state;
     this.#reaper = new IdleReaper(state);
+    this.#revisions = new Revisions(state, () => this.#start());
   }
 
   async begin(options: BeginTransaction = {}): Promise<Transaction<Tools>> {
@@ -166,6 +169,11 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
     return this.resolveEffect(effectId, resolution, options);
   }
 
+  /** What the recovery of workflows needs beside the calls above (C1); see @agenttx/recovery. */
+  get revisions(): Revisions<Tools> {
+    return this.#revisions;
+  }
+
   /** Removes records of finished transactions past the retention time; runs by itself hourly. */
   removeExpired(): Promise<RetentionReport> {
     requireEngineOpen(this.#state.closing);
@@ -270,6 +278,7 @@ export function createEngine<const Tools extends readonly ToolShape[]>(
     open: new Map(),
     parked: new Map(),
     begins: new Map(),
+    onWorkflowSettled: null,
     closing: false,
   });
 }

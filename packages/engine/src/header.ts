@@ -55,6 +55,10 @@ export interface Header {
   readonly pending: PendingRollback | null;
   /** Written by a clean shutdown, removed when the transaction is resumed (C8). */
   readonly cleanShutdown: boolean;
+  /** The workflow whose revision this is (C1); its recovery, not the engine's, takes it back. */
+  readonly workflow?: string;
+  /** Fenced by its workflow's recovery: nothing runs in it any more (C3). */
+  readonly held?: boolean;
   readonly updatedAtMs: number;
 }
 

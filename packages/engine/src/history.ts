@@ -45,6 +45,18 @@ export type HistoryEntry =
       readonly actor: string | null;
     }
   | {
+      /** A step of the recovery of the workflow that this transaction is a revision of. */
+      readonly kind: "workflow";
+      readonly seq: number;
+      readonly atMs: number;
+      readonly step: number;
+      readonly workflow: string;
+      readonly event: string;
+      readonly state: string;
+      readonly actor: string;
+      readonly note: string;
+    }
+  | {
       readonly kind: "began" | "frozen" | "stopped" | "resumed" | "committed" | "aborted";
       readonly seq: number;
       readonly atMs: number;
@@ -144,6 +156,17 @@ function toEntry(record: AuditRecord, seq: number): HistoryEntry {
         state: record.state,
         why: record.why ?? null,
         actor: record.actor ?? null,
+      };
+    case "workflow":
+      return {
+        ...base,
+        kind: "workflow",
+        step: 0,
+        workflow: record.w,
+        event: record.ev,
+        state: record.state,
+        actor: record.actor,
+        note: record.why,
       };
     case "commit":
       return { ...base, kind: "committed", step: 0, note: `${record.steps} steps` };

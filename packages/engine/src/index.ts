@@ -17,6 +17,15 @@ export type { BeginTransaction } from "./load.js";
 export type { Clock, EngineEvent, EngineObserver, IdSource, SecretSource } from "./ports.js";
 export type { RecoverOptions, RecoveryProblem, RecoveryReport } from "./recover.js";
 export type { RetentionReport } from "./retention.js";
+export type {
+  BeginRevision,
+  ForkRevision,
+  RevisionBatch,
+  RevisionFacts,
+  RevisionName,
+  Revisions,
+  StateView,
+} from "./revisions.js";
 export { MANUAL_ROLLBACKS_MAX, type ReportedFailure } from "./rewind.js";
 export type { RunTransaction } from "./run-transaction.js";
 export { OUTPUT_BYTES_MAX } from "./step/execute.js";

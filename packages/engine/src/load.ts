@@ -16,6 +16,7 @@ import { OperationLock } from "./lock.js";
 import { makeReady, writesSoFar } from "./settle.js";
 import {
   type EngineState,
+  fenceOf,
   hasEffects,
   nextHeader,
   type OpenTransaction,
@@ -93,7 +94,8 @@ async function beginNew(
   });
 }
 
-function policyOf(defaults: RollbackPolicy, overrides: PolicyOverrides | undefined) {
+/** Throws INVALID_ARGUMENT for a policy out of range. */
+export function policyOf(defaults: RollbackPolicy, overrides: PolicyOverrides | undefined) {
   try {
     return resolvePolicy(defaults, overrides);
   } catch (cause) {
@@ -102,7 +104,8 @@ function policyOf(defaults: RollbackPolicy, overrides: PolicyOverrides | undefin
   }
 }
 
-function requireBegin(agentId: string, metadata: Readonly<Record<string, string>>): void {
+/** Throws INVALID_ARGUMENT for what is too long. */
+export function requireBegin(agentId: string, metadata: Readonly<Record<string, string>>): void {
   if (typeof agentId !== "string" || Buffer.byteLength(agentId) > limits.AGENT_ID_BYTES_MAX) {
     refuse("agentId", `An agent id has at most ${limits.AGENT_ID_BYTES_MAX} bytes`);
   }
@@ -159,7 +162,8 @@ async function attach(
 ): Promise<OpenTransaction> {
   try {
     const open = await attachOpen(engine, id, namespace);
-    await resumeFromDisk(open);
+    // Its workflow's recovery has the word: nothing is taken up, nothing is written.
+    if (open.header.held !== true) await resumeFromDisk(open);
     return open;
   } catch (error) {
     if (!isAgentTxError(error) || error.code !== "NOT_FOUND") throw error;
@@ -188,7 +192,7 @@ export async function resumeFromDisk(open: OpenTransaction): Promise<void> {
   const interrupted = hasEffects(open.header) && (await markInterrupted(open));
   const { header, payload } = nextHeader(open, { cleanShutdown: false });
   const entryBytes = encodeAudit({ k: "resumed", at: header.updatedAtMs, s: open.nextStep });
-  await open.tx.apply({ payload, audit: [entryBytes] });
+  await open.tx.apply({ fence: fenceOf(open), payload, audit: [entryBytes] });
   open.header = header;
   if (interrupted && header.status === "ACTIVE") open.undoFrom = open.nextStep;
   await makeReady(open);
@@ -232,7 +236,8 @@ async function attachEnded(
   return open;
 }
 
-function entry(
+/** What memory holds of a transaction; `tx` null = it has ended. */
+export function entry(
   engine: EngineState,
   id: string,
   namespace: string,
@@ -258,6 +263,7 @@ function entry(
     receipt: null,
     outcomeUnknown: false,
     ended: null,
+    fenced: false,
     lastActiveMs: engine.clock.monotonic(),
   };
 }

@@ -4,7 +4,7 @@ import type { CommitOutcome, RollbackOutcome, StepOutcome } from "@agenttx/model
 import { abortTransaction } from "./abort.js";
 import { commitTransaction } from "./commit.js";
 import { inProgress, type Operation } from "./lock.js";
-import { requireEngineOpen } from "./refusals.js";
+import { requireEngineOpen, requireNotHeld, requireOwned } from "./refusals.js";
 import { requestReused, requireRequestId } from "./requests.js";
 import { type ReportedFailure, reportFailure, rollbackTo } from "./rewind.js";
 import { unfreeze } from "./settle.js";
@@ -89,6 +89,7 @@ export async function abortOperation(
   open: OpenTransaction,
   reason: string,
 ): Promise<RollbackOutcome> {
+  requireNotHeld(open);
   for (let running = open.lock.running; running !== null; running = open.lock.running) {
     if (running.kind === "abort") return (await running.promise) as RollbackOutcome;
     running.stop?.(new Error("The transaction is being aborted"));
@@ -113,10 +114,12 @@ async function run<Result>(
   work: (operation: Operation) => Promise<Result>,
 ): Promise<Result> {
   requireEngineOpen(open.engine.closing);
+  requireOwned(open);
   try {
     return await open.lock.run(fields, work);
   } finally {
     open.lastActiveMs = open.engine.clock.monotonic();
-    if (open.ended !== null) open.engine.open.delete(transactionKey(open.id, open.namespace));
+    const key = transactionKey(open.id, open.namespace);
+    if (open.ended !== null && !open.fenced) open.engine.open.delete(key);
   }
 }

@@ -1,7 +1,7 @@
 // Owns the end of idle transactions (P4): aborted and compensated after the timeout.
 //
 //   I1 One timer for all, set to the earliest end; none while nothing is open.
-//   I2 A transaction with a running operation and a frozen one are not idle.
+//   I2 A transaction with a running operation, a frozen one and a workflow's are not idle.
 import { loadTransaction } from "./load.js";
 import { abortOperation } from "./operations.js";
 import { type EngineState, type OpenTransaction, transactionKey } from "./state.js";
@@ -104,5 +104,7 @@ export class IdleReaper {
 }
 
 function isBusy(open: OpenTransaction): boolean {
-  return open.lock.running !== null || open.ended !== null || open.header.status === "FROZEN";
+  const { header, lock, ended } = open;
+  if (header.workflow !== undefined) return true;
+  return lock.running !== null || ended !== null || header.status === "FROZEN";
 }

@@ -115,7 +115,13 @@ async function recoverOne(
   const { id, namespace } = stored;
   try {
     if (isOurs(engine, id, namespace)) return;
-    if (decodeHeader(id, stored.header.payload).cleanShutdown) {
+    const header = decodeHeader(id, stored.header.payload);
+    if (header.workflow !== undefined) {
+      // A workflow outlives crashes: it is resumed, or its own recovery takes it back (C1).
+      progress.resumed += 1;
+      return;
+    }
+    if (header.cleanShutdown) {
       park(engine, id, namespace);
       progress.resumed += 1;
       return;

@@ -5,6 +5,7 @@ import type { OpenTransaction } from "./state.js";
 /** Throws unless steps, rollbacks and commits may happen now. */
 export function requireActive(open: OpenTransaction): void {
   requireNotEnded(open);
+  requireNotHeld(open);
   if (open.header.status === "FROZEN") {
     throw new AgentTxError(
       "TRANSACTION_FROZEN",
@@ -12,6 +13,27 @@ export function requireActive(open: OpenTransaction): void {
       { details: { transaction: open.id, nextStep: 0 } },
     );
   }
+}
+
+/** Throws while a workflow's recovery holds the transaction (C3). */
+export function requireNotHeld(open: OpenTransaction): void {
+  const { held, workflow } = open.header;
+  if (held !== true) return;
+  throw new AgentTxError(
+    "TRANSACTION_FROZEN",
+    `The recovery of workflow ${workflow} holds this transaction; nothing was changed. Go on with the workflow's current revision.`,
+    { details: { transaction: open.id, workflow: workflow ?? null, nextStep: 0 } },
+  );
+}
+
+/** Throws when another owner has taken the transaction: storage refuses its batches as well. */
+export function requireOwned(open: OpenTransaction): void {
+  if (!open.fenced) return;
+  throw new AgentTxError(
+    "STALE_OWNER",
+    "Another owner has taken this transaction; nothing was changed. Acquire it, or leave it alone.",
+    { details: { transaction: open.id, owner: `${open.owner}` } },
+  );
 }
 
 export function requireNotEnded(open: OpenTransaction): void {

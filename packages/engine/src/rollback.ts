@@ -115,7 +115,9 @@ async function compensate(
     tx: open.tx,
     transaction: open.id,
     namespace: open.namespace,
-    fromStep: Math.max(pending.target, 1),
+    // Step 0 holds what a revision inherited: only an abort takes that back.
+    fromStep: pending.kind === "abort" ? 0 : Math.max(pending.target, 1),
+    owner: open.owner,
   });
   tell(open, "compensation-finished", pending.step, pending.tool, {
     run: report.run,

@@ -2,6 +2,7 @@
 // is attached anew, an interrupted rollback is continued, what a broken step left is undone.
 import { AgentTxError, type JsonValue } from "@agenttx/model";
 import { decodeHeader } from "./header.js";
+import { requireOwned } from "./refusals.js";
 import { requestDigest } from "./requests.js";
 import { beginRollback, continueRollback, NOTHING_PENDING } from "./rollback.js";
 import { type OpenTransaction, tell } from "./state.js";
@@ -37,6 +38,8 @@ async function attachAgain(open: OpenTransaction): Promise<void> {
   const { store } = open.engine;
   const tx = await store.attach(open.id, { namespace: open.namespace });
   const stored = tx.header();
+  open.fenced ||= stored.owner !== open.owner;
+  requireOwned(open);
   const { infrastructureFailures } = open.header;
   open.tx = tx;
   open.header = { ...decodeHeader(open.id, stored.payload), infrastructureFailures };

@@ -44,6 +44,8 @@ export interface EngineState {
   readonly parked: Map<string, ParkedTransaction>;
   /** Begins under way, by namespace and request id. */
   readonly begins: Map<string, Promise<OpenTransaction>>;
+  /** Told when nothing of a workflow's transaction is unresolved any more. */
+  onWorkflowSettled: ((transaction: string, namespace: string) => Promise<void>) | null;
   closing: boolean;
 }
 
@@ -86,6 +88,8 @@ export interface OpenTransaction {
   /** A commit whose write failed half-way: its terminal record tells (P2). */
   outcomeUnknown: boolean;
   ended: Ended | null;
+  /** Another owner has taken it (C3): this entry runs nothing more. */
+  fenced: boolean;
   /** Monotonic; for the reaper. */
   lastActiveMs: number;
 }

@@ -7,7 +7,7 @@ import {
   type ResolutionKind,
 } from "@agenttx/model";
 import type { EffectName } from "./effects/contract.js";
-import { decodeHeader } from "./header.js";
+import { decodeHeader, type Header } from "./header.js";
 import { loadTransaction } from "./load.js";
 import { unfreezeOperation } from "./operations.js";
 import { type EngineState, transactionKey } from "./state.js";
@@ -47,23 +47,26 @@ export async function onSettled(
   transaction: string,
   namespace: string,
 ): Promise<void> {
-  if (engine.closing || !(await isFrozen(engine, transaction, namespace))) return;
+  if (engine.closing) return;
+  const header = await headerOf(engine, transaction, namespace);
+  if (header?.workflow !== undefined) await engine.onWorkflowSettled?.(transaction, namespace);
+  if (header?.status !== "FROZEN" || header.held === true) return;
   const open = await loadTransaction(engine, transaction, namespace);
   await unfreezeOperation(open);
 }
 
-async function isFrozen(
+async function headerOf(
   engine: EngineState,
   transaction: string,
   namespace: string,
-): Promise<boolean> {
+): Promise<Header | null> {
   const known = engine.open.get(transactionKey(transaction, namespace));
-  if (known !== undefined) return (await known).header.status === "FROZEN";
+  if (known !== undefined) return (await known).header;
   try {
     await using tx = await engine.store.attach(transaction, { namespace });
-    return decodeHeader(transaction, tx.header().payload).status === "FROZEN";
+    return decodeHeader(transaction, tx.header().payload);
   } catch (error) {
-    if (isAgentTxError(error) && error.code === "NOT_FOUND") return false;
+    if (isAgentTxError(error) && error.code === "NOT_FOUND") return null;
     throw error;
   }
 }

@@ -13,13 +13,13 @@ type Target = Omit<EffectName, "seq"> & { readonly tx: StoreTransaction | null }
 /** See EffectsPort.compensate. */
 export async function compensate(
   core: EffectsCore,
-  target: Target & { readonly fromStep: number },
+  target: Target & { readonly fromStep: number; readonly owner?: bigint },
 ): Promise<CompensationReport> {
   return core.exclusive.run(transactionKey(target), async () => {
     const { effects, damage } = await readEffects(core.store, target);
     const open = effects.filter(({ step }) => step >= target.fromStep);
     const { undo, damage: undoDamage } = await readUndo(core.store, target);
-    const writer = await openWriter(core.store, target, target.tx);
+    const writer = await openWriter(core.store, target, target.tx, target.owner);
     try {
       const report = await settle(core, {
         writer,

@@ -41,6 +41,8 @@ export interface EffectCall {
   readonly effectClass: "reversible" | "irreversible";
   readonly step: number;
   readonly attempt: number;
+  /** Fencing token of the caller; default: the one the transaction has now (C3). */
+  readonly owner?: bigint;
   /** Validated arguments with references and secrets resolved: for the tool alone. */
   readonly args: JsonValue;
   /** Arguments with secret references unresolved and secret paths redacted: for records. */
@@ -141,6 +143,8 @@ export interface EffectsPort {
     readonly transaction: string;
     readonly namespace: string;
     readonly fromStep: number;
+    /** Fencing token of who compensates; default: the one the transaction has now (C3). */
+    readonly owner?: bigint;
   }): Promise<CompensationReport>;
   /** After a crash: `requested` effects of this transaction become `indeterminate`; durable. */
   markIndeterminate(

@@ -20,6 +20,7 @@ import {
   type EffectRecord,
   isAgentTxError,
   type RecordWrite,
+  type StepBatch,
   type Store,
   type StoreTransaction,
   type UndoAction,
@@ -123,19 +124,24 @@ export interface LedgerWriter {
   close(): Promise<void>;
 }
 
-/** Writes through the handle given, or one of its own while the transaction is open (F2). */
+/**
+ * Writes through the handle given, or one of its own while the transaction is open (F2). Every batch
+ * carries `owner`, by default the one of now: once another has taken over, it is refused (C3).
+ */
 export async function openWriter(
   store: Store,
   target: Target,
   tx: StoreTransaction | null,
+  owner?: bigint,
 ): Promise<LedgerWriter> {
   const own = tx === null ? await attachIfOpen(store, target) : null;
   let handle = tx ?? own;
+  const token = owner ?? handle?.header().owner ?? 0n;
   return {
     async write(batch) {
       if (handle !== null) {
         try {
-          await handle.apply(batch);
+          await applyAs(handle, token, batch);
           return;
         } catch (error) {
           if (!isAgentTxError(error) || error.code !== "TRANSACTION_ENDED") throw error;
@@ -149,6 +155,32 @@ export async function openWriter(
       await own?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Times that attempt or step may change between reading the header and the write. */
+const RACES_MAX = 100;
+
+/**
+ * One batch in the name of an owner, whatever attempt and step the transaction is at. Throws
+ * STALE_OWNER when the token is not the transaction's; nothing was written then.
+ */
+export async function applyAs(
+  handle: StoreTransaction,
+  owner: bigint,
+  batch: StepBatch,
+): Promise<void> {
+  for (let race = 1; ; race += 1) {
+    const { attempt, step } = handle.header();
+    try {
+      await handle.apply({ ...batch, fence: { owner, attempt, step } });
+      return;
+    } catch (error) {
+      const moved =
+        isAgentTxError(error) &&
+        (error.code === "STALE_ATTEMPT" || error.code === "STEP_OUT_OF_ORDER");
+      if (!moved || race >= RACES_MAX) throw error;
+    }
+  }
 }
 
 async function attachIfOpen(store: Store, target: Target): Promise<StoreTransaction | null> {

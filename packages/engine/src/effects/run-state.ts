@@ -92,7 +92,7 @@ export class EffectRunState {
   ) {
     this.#core = core;
     this.#hidden = hidden;
-    this.#owner = call.tx.header().owner;
+    this.#owner = call.owner ?? call.tx.header().owner;
     this.call = call;
     this.effect = effect;
     this.counters = { ...call.counters, effectSeq: call.counters.effectSeq + 1 };

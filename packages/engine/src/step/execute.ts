@@ -8,7 +8,7 @@ import type { EffectCall, EffectRun } from "../effects/contract.js";
 import { encodeHeader } from "../header.js";
 import { type JsonText, toJson } from "../json-text.js";
 import { requestDigest } from "../requests.js";
-import { nextHeader, type OpenTransaction } from "../state.js";
+import { fenceOf, nextHeader, type OpenTransaction } from "../state.js";
 import { type FailureCause, ownHint } from "./failure-cause.js";
 import type { PreparedCall } from "./prepare.js";
 import { errorWithoutSecrets, redactPaths, withoutSecrets } from "./redact.js";
@@ -123,6 +123,7 @@ async function runExternal(
   const facts = effectFacts(open, call);
   const effectCall: EffectCall = {
     ...facts,
+    owner: open.owner,
     payload: (effects) => encodeHeader(nextHeader(open, { effects }).header),
     context: {
       transaction: open.id,
@@ -159,7 +160,7 @@ async function finishExternal(
   } catch (error) {
     buffer.seal();
     const { payload } = nextHeader(open, { effects: run.counters });
-    await open.tx.apply({ payload, records: run.records });
+    await open.tx.apply({ fence: fenceOf(open), payload, records: run.records });
     return failedRun(call, error);
   }
 }
