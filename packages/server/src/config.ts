@@ -38,7 +38,8 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   for (const name of SETTING_NAMES) {
     const candidates: [Origin, unknown][] = [
       ["flag", sources.flags?.[name]],
-      ["environment", environment[environmentName(name)]],
+      // Set and empty is how many tools say "not set".
+      ["environment", environment[environmentName(name)] || undefined],
       ["file", file[fileName(name)]],
     ];
     const found = candidates.find(([, value]) => value !== undefined);

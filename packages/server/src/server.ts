@@ -1,24 +1,27 @@
 // Owns the composition: store, engine, faces, and the order in which they come and go.
 //
 //   O1 Both faces listen before recovery ends: new work is served while old work is taken up.
-//   O2 Stopping: no new transactions, sessions are told to leave, steps in flight are awaited, the
-//      engine marks what is open, the store closes. What is open goes on at the next start.
+//   O2 Stopping: no new transactions, streams are told to leave, calls in flight are awaited at most
+//      `drainTimeoutMs`, the engine marks what is open, the store closes. What is open goes on at
+//      the next start.
 
 import { createEngine, type RecoveryReport, type ToolShape } from "@agenttx/engine";
 import { AgentTxError } from "@agenttx/model";
 import { openStore } from "@agenttx/storage";
 import type { Logger } from "pino";
 import { Authenticator } from "./auth/authenticator.js";
+import { OpenStreams } from "./auth/open-streams.js";
 import { TokenFile } from "./auth/tokens.js";
 import { GrpcServer } from "./grpc/grpc-server.js";
 import { createHttpApp, type Readiness } from "./http/app.js";
 import { HttpServer } from "./http/http-server.js";
+import { Deadlines } from "./limits/deadlines.js";
 import { Lifetimes } from "./limits/lifetimes.js";
 import { Tenants } from "./limits/tenants.js";
 import { EventHub } from "./observe/event-hub.js";
 import { makeLogger } from "./observe/logger.js";
 import { Metrics } from "./observe/metrics.js";
-import { startSampler } from "./observe/sampler.js";
+import { type Sampler, startSampler } from "./observe/sampler.js";
 import { StepTraces } from "./observe/tracing.js";
 import type { ServiceDeps } from "./service/deps.js";
 import { Service } from "./service/service.js";
@@ -84,11 +87,13 @@ interface Parts {
 class Composition {
   readonly #parts: Parts;
   readonly #deps: ServiceDeps;
+  readonly #service: Service;
   readonly #grpc: GrpcServer;
   readonly #http: HttpServer;
   readonly #lifetimes: Lifetimes;
   #draining = false;
   #recovery: RecoveryReport | null = null;
+  #sampler: Sampler | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(parts: Parts) {
@@ -96,13 +101,20 @@ class Composition {
     const { settings, log, store, tools, authenticator } = parts;
     const metrics = new Metrics(VERSION);
     const tenants = new Tenants(settings);
+    const streams = new OpenStreams(authenticator, tenants);
+    const deadlines = new Deadlines();
     const work = new WorkQueue();
     const remote = new RemoteTools(work, settings.remoteDeadlineMs);
     const traces = new StepTraces();
-    const events = new EventHub(metrics, log, (event) => {
-      tenants.endTransaction(event.namespace);
-      this.#lifetimes.ended(event.transaction);
-      service.remoteSteps.forget(event.transaction);
+    const events = new EventHub(metrics, log, ({ transaction, namespace }, open) => {
+      if (open) {
+        tenants.began(namespace);
+        this.#lifetimes.began(transaction, namespace);
+        return;
+      }
+      tenants.ended(namespace);
+      this.#lifetimes.ended(transaction);
+      service.remoteSteps.forget(transaction);
     });
     const engine = createEngine({
       store,
@@ -114,7 +126,6 @@ class Composition {
       observer: {
         onEvent: (event) => {
           traces.onEvent(event);
-          if (event.kind === "begin") this.#lifetimes.began(event);
           events.onEvent(event);
         },
       },
@@ -123,6 +134,9 @@ class Composition {
       engine,
       store,
       tenants,
+      streams,
+      deadlines,
+      deadlineDefaultMs: settings.deadlineDefaultMs,
       metrics,
       events,
       log,
@@ -131,6 +145,7 @@ class Composition {
       draining: () => this.#draining,
     };
     const service = new Service(this.#deps);
+    this.#service = service;
     this.#lifetimes = new Lifetimes(engine, settings.lifetimeMaxMs, log);
     this.#grpc = new GrpcServer(service, authenticator, settings);
     const readiness = () => this.readiness();
@@ -140,16 +155,16 @@ class Composition {
 
   async start(): Promise<RunningServer> {
     const { log, settings } = this.#parts;
-    const grpcPort = await this.#listen("--listen", settings.listen, () => this.#grpc.listen());
-    const httpPort = await this.#listen("--http-listen", settings.httpListen, () =>
-      this.#http.listen(),
-    );
-    const stopSampler = startSampler(this.#deps);
+    await this.#countOpen();
+    const { grpcPort, httpPort } = await this.#listenBoth();
+    this.#sampler = startSampler(this.#deps);
     const recovered = this.#recover();
+    // Whoever asks for it sees the failure; a server without recovery goes on with new work.
+    recovered.catch((error: unknown) => log.error({ err: error }, "recovery failed"));
     this.#grpc.setServing(true);
     log.info({ grpcPort, httpPort, dataDir: settings.dataDir }, "serving");
     const close = () => {
-      this.#closing ??= this.#close(stopSampler);
+      this.#closing ??= this.#close();
       return this.#closing;
     };
     return {
@@ -157,10 +172,7 @@ class Composition {
       httpPort,
       recovered,
       readiness: () => this.readiness(),
-      drain: () => {
-        this.#draining = true;
-        this.#grpc.setServing(false);
-      },
+      drain: () => this.#drain(),
       close,
       [Symbol.asyncDispose]: close,
     };
@@ -170,6 +182,7 @@ class Composition {
     const reasons: string[] = [];
     if (this.#draining) reasons.push("draining");
     if (this.#closing !== null) reasons.push("stopping");
+    if (this.#sampler?.poisoned() != null) reasons.push("the store refuses writes");
     const report = this.#recovery;
     return {
       ready: reasons.length === 0,
@@ -183,6 +196,21 @@ class Composition {
         problems: report?.problems.length ?? 0,
       },
     };
+  }
+
+  /** Both or none: a face that was bound is closed again when the other cannot be. */
+  async #listenBoth(): Promise<{ grpcPort: number | null; httpPort: number | null }> {
+    const { listen, httpListen } = this.#parts.settings;
+    try {
+      const grpcPort = await this.#listen("--listen", listen, () => this.#grpc.listen());
+      const httpPort = await this.#listen("--http-listen", httpListen, () => this.#http.listen());
+      return { grpcPort, httpPort };
+    } catch (error) {
+      await this.#grpc.close(Promise.resolve());
+      this.#deps.streams.close();
+      await this.#deps.engine.close();
+      throw error;
+    }
   }
 
   async #listen(flag: string, address: string, listen: () => Promise<number | null>) {
@@ -213,17 +241,56 @@ class Composition {
     return report;
   }
 
-  async #close(stopSampler: () => Promise<void>): Promise<void> {
+  /** What is open counts against its tenant's limit from the first call on. */
+  async #countOpen(): Promise<void> {
+    const { store, tenants } = this.#deps;
+    let after: { readonly id: string; readonly namespace: string } | null = null;
+    for (;;) {
+      const page: Awaited<ReturnType<typeof store.openTransactions>> = await store.openTransactions(
+        { limit: COUNT_PAGE, ...(after === null ? {} : { after }) },
+      );
+      for (const { id, namespace } of page) {
+        tenants.began(namespace);
+        this.#lifetimes.began(id, namespace);
+        after = { id, namespace };
+      }
+      if (page.length < COUNT_PAGE) return;
+    }
+  }
+
+  #drain(): void {
     this.#draining = true;
-    const { drainTimeoutMs } = this.#parts.settings;
-    await stopSampler();
+    this.#grpc.setServing(false);
+  }
+
+  async #close(): Promise<void> {
+    const { streams, deadlines, engine } = this.#deps;
+    this.#drain();
+    await this.#sampler?.stop();
     this.#lifetimes.close();
-    await Promise.all([this.#grpc.close(drainTimeoutMs), this.#http.close(drainTimeoutMs)]);
-    await this.#deps.engine.close();
+    streams.leaveAll();
+    const quiet = this.#quiet(this.#parts.settings.drainTimeoutMs);
+    await Promise.all([this.#grpc.close(quiet), this.#http.close(quiet)]);
+    streams.close();
+    await engine.close();
+    deadlines.close();
     await this.#parts.store.close();
     this.#parts.log.info("stopped");
   }
+
+  /** Resolves when nothing has run for a moment and no stream is open, or after `graceMs`. */
+  async #quiet(graceMs: number): Promise<void> {
+    const until = performance.now() + graceMs;
+    for (let still = 0; still < QUIET_LOOKS && performance.now() < until; ) {
+      await new Promise((resolve) => setTimeout(resolve, QUIET_LOOK_MS));
+      still = this.#service.running + this.#deps.streams.size === 0 ? still + 1 : 0;
+    }
+  }
 }
+
+const COUNT_PAGE = 1_000;
+const QUIET_LOOK_MS = 25;
+const QUIET_LOOKS = 4;
 
 function policyOf({ maxLocalDepth, maxGlobalResets, replayBudgetFactor }: Settings) {
   return { maxLocalDepth, maxGlobalResets, replayBudgetFactor };

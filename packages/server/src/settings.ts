@@ -4,12 +4,23 @@
 
 import { z } from "zod";
 
-const milliseconds = z.coerce
-  .number()
-  .int()
-  .min(0)
-  .max(2 ** 31 - 1);
-const count = z.coerce.number().int().min(1).max(1_000_000_000);
+/** Environment and flags give text; anything that is not a number in digits stays what it is. */
+function digits<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess(
+    (value) =>
+      typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value,
+    schema,
+  );
+}
+
+const milliseconds = digits(
+  z
+    .number()
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1),
+);
+const count = digits(z.number().int().min(1).max(1_000_000_000));
 const flag = z.preprocess((value) => {
   if (value === "true" || value === "1" || value === "") return true;
   if (value === "false" || value === "0") return false;
@@ -41,14 +52,16 @@ export const settingsSchema = z.strictObject({
   tablesFile: z.string().optional().describe("JSON file with the tables of the record tools"),
   fsRoot: z.string().optional().describe("Root of the built-in fs tools; off without it"),
   effectSink: z.string().optional().describe("JSON Lines file of effect.stage; off without it"),
-  maxLocalDepth: z.coerce.number().int().min(0).max(16).default(2).describe("Policy default"),
-  maxGlobalResets: z.coerce.number().int().min(0).max(16).default(1).describe("Policy default"),
-  replayBudgetFactor: z.coerce.number().min(0.1).max(1_000).default(2).describe("Policy default"),
+  maxLocalDepth: digits(z.number().int().min(0).max(16)).default(2).describe("Policy default"),
+  maxGlobalResets: digits(z.number().int().min(0).max(16)).default(1).describe("Policy default"),
+  replayBudgetFactor: digits(z.number().min(0.1).max(1_000)).default(2).describe("Policy default"),
   idleTimeoutMs: milliseconds
     .default(15 * 60_000)
     .describe("Idle transactions are aborted; 0 = never"),
   lifetimeMaxMs: milliseconds.default(0).describe("Longest life of a transaction; 0 = no limit"),
-  deadlineDefaultMs: milliseconds.default(60_000).describe("Deadline of calls that give none"),
+  deadlineDefaultMs: milliseconds
+    .default(60_000)
+    .describe("Deadline of calls that give none; 0 = none"),
   remoteDeadlineMs: milliseconds
     .default(300_000)
     .describe("A prepared step without CompleteStep is indeterminate after this"),
@@ -57,14 +70,15 @@ export const settingsSchema = z.strictObject({
     .default(true)
     .describe("After a crash, go on with transactions whose effects are settled"),
   openTransactionsMax: count.default(10_000).describe("Open transactions per tenant"),
-  sessionsMax: count.default(1_000).describe("Session streams per tenant"),
-  inFlightMax: count.default(256).describe("Unanswered requests per session stream"),
-  requestsPerSecond: z.coerce.number().min(0).default(0).describe("Rate per tenant; 0 = no limit"),
+  sessionsMax: count
+    .default(1_000)
+    .describe("Open streams per tenant: sessions, watchers, workers"),
+  inFlightMax: count.default(256).describe("Requests at a time per session stream"),
+  requestsPerSecond: digits(z.number().min(0).max(1_000_000))
+    .default(0)
+    .describe("Rate per tenant; 0 = no limit"),
   messageBytesMax: count.default(4 * 1024 * 1024).describe("Largest message"),
-  freeSpaceReserveBytes: z.coerce
-    .number()
-    .int()
-    .min(0)
+  freeSpaceReserveBytes: digits(z.number().int().min(0))
     .default(64 * 1024 * 1024)
     .describe("Below this free space new work is refused"),
   reflection: flag.optional().describe("gRPC reflection; default: only on loopback"),

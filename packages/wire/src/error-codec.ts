@@ -9,8 +9,9 @@ import { encodeMessage } from "./message-writer.js";
 export const ERROR_DOMAIN = "agenttx";
 const INFO_TYPE = "type.googleapis.com/google.rpc.ErrorInfo";
 const DETAILS_KEY = "grpc-status-details-bin";
-/** One detail longer than this is cut: trailers are limited. */
+/** A detail or message longer than this is cut: trailers are limited (16 KiB in many clients). */
 const DETAIL_CHARS_MAX = 512;
+const MESSAGE_CHARS_MAX = 1_024;
 
 export const GRPC_STATUS = {
   INVALID_ARGUMENT: Status.INVALID_ARGUMENT,
@@ -68,7 +69,7 @@ export function errorToWire(error: AgentTxError): WireError {
   return {
     status: GRPC_STATUS[error.code],
     reason: error.code,
-    message: error.message,
+    message: error.message.slice(0, MESSAGE_CHARS_MAX),
     details,
     retryable: error.retryable,
   };

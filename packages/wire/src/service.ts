@@ -63,6 +63,7 @@ export const agentTxService = {
     transactions.WatchTransactionsResponse,
   ),
   prepareStep: method("prepareStep", steps.PrepareStepRequest, steps.PrepareStepResponse),
+  registerUndo: method("registerUndo", steps.RegisterUndoRequest, steps.RegisterUndoResponse),
   completeStep: method("completeStep", steps.CompleteStepRequest, steps.CompleteStepResponse),
   pullWork: method("pullWork", work.PullWorkRequest, work.PullWorkResponse),
   completeWork: method("completeWork", work.CompleteWorkRequest, work.CompleteWorkResponse),

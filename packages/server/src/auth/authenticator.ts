@@ -3,7 +3,7 @@
 
 import type { Principal } from "./principal.js";
 import { LOCAL_PRINCIPAL, SCOPES } from "./principal.js";
-import { bearerOf, type TokenFile, unauthenticated } from "./tokens.js";
+import { bearerOf, TENANT, type TokenFile, unauthenticated } from "./tokens.js";
 
 export interface Credentials {
   readonly authorization: string | undefined;
@@ -14,34 +14,35 @@ export interface Credentials {
 export class Authenticator {
   readonly #tokens: TokenFile | null;
   readonly #certificates: boolean;
+  readonly #now: () => number;
 
-  /** `certificates`: TLS verifies client certificates, whose common name is the tenant. */
-  constructor(tokens: TokenFile | null, certificates: boolean) {
+  /**
+   * `certificates`: TLS verifies client certificates. Without a tokens file their common name is
+   * the tenant; with one a certificate is needed beside the token. `now` is wall-clock time.
+   */
+  constructor(tokens: TokenFile | null, certificates: boolean, now: () => number = Date.now) {
     this.#tokens = tokens;
     this.#certificates = certificates;
+    this.#now = now;
   }
 
   /** Throws UNAUTHENTICATED. */
   authenticate(credentials: Credentials): Principal {
-    const token = bearerOf(credentials.authorization);
-    if (this.#tokens !== null && token !== null)
-      return this.#tokens.authenticate(token, Date.now());
-    const { certificateName } = credentials;
-    if (this.#certificates && this.#tokens === null && certificateName !== null) {
-      return {
-        name: certificateName,
-        tenant: certificateName,
-        scopes: new Set(SCOPES),
-        tools: null,
-        expiresAtMs: null,
-      };
+    if (this.#tokens !== null) {
+      const token = bearerOf(credentials.authorization);
+      if (token === null) throw unauthenticated();
+      return this.#tokens.authenticate(token, this.#now());
     }
-    if (this.#tokens === null && !this.#certificates) return LOCAL_PRINCIPAL;
-    throw unauthenticated();
-  }
-
-  /** For streams: throws UNAUTHENTICATED when the token was revoked or has expired since. */
-  recheck(credentials: Credentials): void {
-    this.authenticate(credentials);
+    if (!this.#certificates) return LOCAL_PRINCIPAL;
+    const { certificateName } = credentials;
+    // A name that is no tenant name could be read as another's in logs and listings.
+    if (certificateName === null || !TENANT.test(certificateName)) throw unauthenticated();
+    return {
+      name: certificateName,
+      tenant: certificateName,
+      scopes: new Set(SCOPES),
+      tools: null,
+      expiresAtMs: null,
+    };
   }
 }

@@ -2,7 +2,7 @@
 
 import { AgentTxError } from "@agenttx/model";
 
-/** run: begin, step, commit, rollback. operate: resolve, recover, work. read: get, list, audit. */
+/** run: begin, step, commit, rollback. operate: resolve, work. read: get, list, watch, audit. */
 export type Scope = "run" | "operate" | "read";
 export const SCOPES: readonly Scope[] = ["run", "operate", "read"];
 

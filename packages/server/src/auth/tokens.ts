@@ -11,14 +11,13 @@ import { AgentTxError } from "@agenttx/model";
 import { z } from "zod";
 import { type Principal, SCOPES } from "./principal.js";
 
+/** Names of tenants, and common names of certificates that stand for one. */
+export const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
+
 const entrySchema = z.strictObject({
   name: z.string().min(1).max(128),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  tenant: z
-    .string()
-    .max(64)
-    .regex(/^[A-Za-z0-9._-]*$/)
-    .default(""),
+  tenant: z.string().regex(TENANT).or(z.literal("")).default(""),
   scopes: z
     .array(z.enum(["run", "operate", "read"]))
     .min(1)
@@ -40,12 +39,17 @@ export class TokenFile {
   #byHash = new Map<string, TokenEntry>();
   #stamp = "";
   #checkedAt = Number.NEGATIVE_INFINITY;
+  /** The last trouble that was reported, so that one that lasts is one line in the log. */
+  #reported = "";
 
   /** Throws INVALID_ARGUMENT when the file cannot be used at the start. */
   constructor(path: string, report: (message: string) => void) {
     this.#path = path;
     this.#report = report;
     this.#load(stampOf(path));
+    if (isReadableByOthers(path)) {
+      report(`tokens file ${path} can be read by other users; chmod 600 it`);
+    }
   }
 
   /** Throws UNAUTHENTICATED without saying why. `nowMs` is wall-clock time. */
@@ -71,8 +75,11 @@ export class TokenFile {
     try {
       const stamp = stampOf(this.#path);
       if (stamp !== this.#stamp) this.#load(stamp);
+      this.#reported = "";
     } catch (error) {
       const reason = error instanceof Error ? error.message : "unreadable";
+      if (reason === this.#reported) return;
+      this.#reported = reason;
       this.#report(`tokens file kept as it was: ${reason}`);
     }
   }
@@ -111,6 +118,10 @@ export function bearerOf(header: string | undefined): string | null {
 
 export function unauthenticated(): AgentTxError {
   return new AgentTxError("UNAUTHENTICATED", "A valid bearer token is needed.");
+}
+
+function isReadableByOthers(path: string): boolean {
+  return process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0;
 }
 
 function stampOf(path: string): string {

@@ -9,55 +9,39 @@ import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import type { Authenticator } from "../auth/authenticator.js";
 import { isLoopback } from "../config.js";
-import type { Service, UnaryName } from "../service/service.js";
+import { type Service, UNARY_NAMES } from "../service/service.js";
 import type { Settings } from "../settings.js";
-import { SessionFace } from "./session.js";
+import { readTlsFiles } from "../tls-files.js";
+import { sessionHandler } from "./session-face.js";
 import { StreamFace } from "./streams.js";
 import { unaryHandler } from "./unary.js";
 
 const SERVICE_NAME = "agenttx.v1.AgentTxService";
 
-const UNARY: readonly UnaryName[] = [
-  "beginTransaction",
-  "executeStep",
-  "commitTransaction",
-  "rollbackTransaction",
-  "getTransaction",
-  "reportFailure",
-  "listTransactions",
-  "prepareStep",
-  "completeStep",
-  "completeWork",
-  "listEffects",
-  "listReconciliation",
-  "resolveEffect",
-];
-
 export class GrpcServer {
   readonly #server: Server;
   readonly #health: HealthImplementation;
   readonly #settings: Settings;
-  readonly sessions: SessionFace;
 
   constructor(service: Service, authenticator: Authenticator, settings: Settings) {
     this.#settings = settings;
-    this.sessions = new SessionFace(service, authenticator, settings);
     this.#health = new HealthImplementation({ "": "NOT_SERVING", [SERVICE_NAME]: "NOT_SERVING" });
     this.#server = new Server({
       "grpc.max_receive_message_length": settings.messageBytesMax,
-      "grpc.max_send_message_length": settings.messageBytesMax,
+      // Bounded by what is sent: pages are cut by bytes, an output has its own limit.
+      "grpc.max_send_message_length": -1,
       "grpc.max_concurrent_streams": 256,
-      "grpc.max_metadata_size": 16 * 1024,
       "grpc.keepalive_time_ms": 30_000,
       "grpc.keepalive_timeout_ms": 10_000,
+      "grpc.max_connection_idle_ms": 10 * 60_000,
     });
     const streams = new StreamFace(service, authenticator);
     const handlers = Object.fromEntries(
-      UNARY.map((name) => [name, unaryHandler(service, authenticator, name)]),
+      UNARY_NAMES.map((name) => [name, unaryHandler(service, authenticator, name)]),
     );
     this.#server.addService(agentTxService, {
       ...handlers,
-      session: this.sessions.handle,
+      session: sessionHandler(service, authenticator, settings.inFlightMax),
       watchTransactions: streams.watch,
       getAudit: streams.audit,
       pullWork: streams.pull,
@@ -68,15 +52,12 @@ export class GrpcServer {
 
   /** Resolves with the bound port; throws when the address is taken. */
   listen(): Promise<number> {
+    const credentials = credentialsOf(this.#settings);
     return new Promise((resolve, reject) => {
-      this.#server.bindAsync(
-        this.#settings.listen,
-        credentialsOf(this.#settings),
-        (error, port) => {
-          if (error === null) resolve(port);
-          else reject(error);
-        },
-      );
+      this.#server.bindAsync(this.#settings.listen, credentials, (error, port) => {
+        if (error === null) resolve(port);
+        else reject(error);
+      });
     });
   }
 
@@ -86,27 +67,14 @@ export class GrpcServer {
     this.#health.setStatus(SERVICE_NAME, status);
   }
 
-  /** Tells sessions to leave, waits for calls in flight at most `graceMs`, then cuts. */
-  async close(graceMs: number): Promise<void> {
+  /** Takes no new connections; what is left when `quiet` resolves (health watchers) is cut. */
+  async close(quiet: Promise<void>): Promise<void> {
     this.setServing(false);
-    for (const session of this.sessions.open) session.goaway(200);
-    await new Promise<void>((resolve) => {
-      const cut = setTimeout(() => {
-        this.#server.forceShutdown();
-        resolve();
-      }, graceMs);
-      this.#server.tryShutdown(() => {
-        clearTimeout(cut);
-        resolve();
-      });
-      // A session that read its goaway has ended by itself; the rest is ended here.
-      setTimeout(
-        () => {
-          for (const session of this.sessions.open) session.end();
-        },
-        Math.min(500, graceMs),
-      ).unref();
+    const left = new Promise<void>((resolve) => {
+      this.#server.tryShutdown(() => resolve());
     });
+    await Promise.race([left, quiet]);
+    this.#server.forceShutdown();
   }
 }
 
@@ -117,9 +85,8 @@ function addReflection(server: Server): void {
 }
 
 function credentialsOf(settings: Settings): ServerCredentials {
-  const { tlsCert, tlsKey, tlsClientCa } = settings;
-  if (tlsCert === undefined || tlsKey === undefined) return ServerCredentials.createInsecure();
-  const pair = { cert_chain: readFileSync(tlsCert), private_key: readFileSync(tlsKey) };
-  const authority = tlsClientCa === undefined ? null : readFileSync(tlsClientCa);
-  return ServerCredentials.createSsl(authority, [pair], authority !== null);
+  const files = readTlsFiles(settings);
+  if (files === null) return ServerCredentials.createInsecure();
+  const pair = { cert_chain: files.cert, private_key: files.key };
+  return ServerCredentials.createSsl(files.clientCa, [pair], files.clientCa !== null);
 }

@@ -1,13 +1,13 @@
 // Owns the server streams: watch, audit, work. Each stops producing while its reader is slow.
 
-import type { EngineEvent } from "@agenttx/engine";
 import type { effects, transactions, work } from "@agenttx/wire";
-import type { ServerWritableStream } from "@grpc/grpc-js";
+import { Metadata, type ServerWritableStream } from "@grpc/grpc-js";
 import type { Authenticator } from "../auth/authenticator.js";
-import { requireScope } from "../auth/principal.js";
+import { requireScope, type Scope } from "../auth/principal.js";
 import type { CallContext } from "../service/context.js";
 import { audit } from "../service/operations.js";
 import type { Service } from "../service/service.js";
+import { eventToWire, watchFilter } from "../service/watch.js";
 import { readWorker } from "../service/work.js";
 import { credentialsOf } from "./credentials.js";
 import { serviceError } from "./unary.js";
@@ -24,9 +24,9 @@ export class StreamFace {
   }
 
   readonly audit = (call: Stream<effects.GetAuditRequest, effects.GetAuditResponse>): void => {
-    void this.#guard(call, "getAudit", async (context) => {
+    void this.#serve(call, "getAudit", "read", async (context) => {
       for await (const entry of audit(this.#service.deps, context, call.request)) {
-        if (call.cancelled) return;
+        if (call.cancelled || call.destroyed || call.writableEnded) return;
         if (!call.write(entry)) await drained(call);
       }
       call.end();
@@ -36,86 +36,83 @@ export class StreamFace {
   readonly watch = (
     call: Stream<transactions.WatchTransactionsRequest, transactions.WatchTransactionsResponse>,
   ): void => {
-    void this.#guard(call, "watchTransactions", async (context) => {
-      requireScope(context.principal, "read");
-      const { tenant } = context.principal;
-      const { transactionId } = call.request;
-      // Ids are unguessable, but a tenant still sees its own only.
-      const mine = (event: EngineEvent) =>
-        event.namespace === tenant && (transactionId === "" || event.transaction === transactionId);
+    void this.#serve(call, "watchTransactions", "read", async (context, onEnd) => {
+      const wanted = await watchFilter(this.#service.deps, context, call.request);
       let flowing = true;
       const flush = () => {
-        while (flowing && !call.cancelled) {
+        while (flowing && !call.cancelled && !call.writableEnded) {
           const next = watcher.take();
           if (next === undefined) return;
-          flowing = call.write(toMessage(next.event, next.dropped));
+          flowing = call.write(eventToWire(next.event, next.dropped));
         }
       };
-      const watcher = this.#service.deps.events.watch(mine, flush);
+      const watcher = this.#service.deps.events.watch(wanted, flush);
       call.on("drain", () => {
         flowing = true;
         flush();
       });
-      onEnd(call, () => watcher.close());
+      onEnd(() => watcher.close());
+      // Headers now: a client knows that it is connected before the first event.
+      call.sendMetadata(new Metadata());
     });
   };
 
   readonly pull = (call: Stream<work.PullWorkRequest, work.PullWorkResponse>): void => {
-    void this.#guard(call, "pullWork", async (context) => {
+    void this.#serve(call, "pullWork", "operate", async (context, onEnd) => {
       const worker = readWorker(context, call.request, (message) => call.write(message));
-      onEnd(call, this.#service.deps.work.connect(worker));
+      onEnd(this.#service.deps.work.connect(worker));
+      call.sendMetadata(new Metadata());
     });
   };
 
-  async #guard<Request, Response>(
+  async #serve<Request, Response>(
     call: Stream<Request, Response>,
     method: string,
-    run: (context: CallContext) => Promise<void>,
+    scope: Scope,
+    run: (context: CallContext, onEnd: (end: () => void) => void) => Promise<void>,
   ): Promise<void> {
-    try {
-      const principal = this.#authenticator.authenticate(credentialsOf(call));
-      this.#service.deps.tenants.request(principal.tenant);
-      await run({ principal, face: "grpc", signal: null });
-    } catch (error) {
-      call.on("error", () => {});
+    const { streams, tenants } = this.#service.deps;
+    const refuse = (error: unknown) => {
       call.emit("error", serviceError(this.#service.wireError(error, method)));
+    };
+    call.on("error", () => {});
+    try {
+      const credentials = credentialsOf(call);
+      const principal = this.#authenticator.authenticate(credentials);
+      tenants.request(principal.tenant);
+      const close = streams.open({
+        credentials,
+        tenant: principal.tenant,
+        renew: (renewed) => requireScope(renewed, scope),
+        refuse,
+        leave: () => call.end(),
+      });
+      onEnd(call, close);
+      await run({ principal, face: "grpc" }, (end) => onEnd(call, end));
+    } catch (error) {
+      refuse(error);
     }
   }
 }
 
-export function toMessage(
-  event: EngineEvent,
-  dropped: number,
-): transactions.WatchTransactionsResponse {
-  const data = Object.entries(event.data).map(([name, value]) => [name, String(value)] as const);
-  return {
-    kind: event.kind,
-    transactionId: event.transaction,
-    stepId: event.step,
-    toolName: event.tool ?? "",
-    atMs: BigInt(Math.round(event.atMs)),
-    data: Object.fromEntries(data),
-    dropped,
-  };
-}
-
+/** Calls `end` once when the stream is over, at once when it already is. */
 function onEnd<Request, Response>(call: Stream<Request, Response>, end: () => void): void {
   let open = true;
   const once = () => {
     if (open) end();
     open = false;
   };
-  call.on("cancelled", once);
-  call.on("close", once);
-  call.on("error", once);
+  for (const name of ["cancelled", "close", "error", "finish"]) call.on(name, once);
+  if (call.cancelled || call.destroyed) once();
 }
 
 function drained<Request, Response>(call: Stream<Request, Response>): Promise<void> {
+  const names = ["drain", "cancelled", "close", "error", "finish"];
   return new Promise((resolve) => {
     const done = () => {
-      for (const name of ["drain", "cancelled", "close", "error"]) call.off(name, done);
+      for (const name of names) call.off(name, done);
       resolve();
     };
-    for (const name of ["drain", "cancelled", "close", "error"]) call.on(name, done);
+    for (const name of names) call.on(name, done);
   });
 }

@@ -6,21 +6,23 @@ import type { Authenticator } from "../auth/authenticator.js";
 import type { RequestOf, ResponseOf, Service, UnaryName } from "../service/service.js";
 import { credentialsOf } from "./credentials.js";
 
+/** A caller's own deadline is kept by grpc-js; one that gives none gets the server's. */
 export function unaryHandler<Name extends UnaryName>(
   service: Service,
   authenticator: Authenticator,
   name: Name,
 ): handleUnaryCall<RequestOf<Name>, ResponseOf<Name>> {
+  const { deadlines, deadlineDefaultMs } = service.deps;
   return (
     call: ServerUnaryCall<RequestOf<Name>, ResponseOf<Name>>,
     answer: sendUnaryData<ResponseOf<Name>>,
   ) => {
     const run = async (): Promise<ResponseOf<Name>> => {
       const principal = authenticator.authenticate(credentialsOf(call));
-      const context = { principal, face: "grpc" as const, signal: null };
-      return service.call(name, context, call.request);
+      return service.call(name, { principal, face: "grpc" }, call.request);
     };
-    run().then(
+    const ms = call.getDeadline() === Number.POSITIVE_INFINITY ? deadlineDefaultMs : 0;
+    deadlines.within(ms, run()).then(
       (response) => answer(null, response),
       (error) => answer(serviceError(service.wireError(error, name))),
     );

@@ -8,7 +8,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
-import type { Authenticator } from "../auth/authenticator.js";
+import type { Authenticator, Credentials } from "../auth/authenticator.js";
 import { isLoopback } from "../config.js";
 import type { CallContext } from "../service/context.js";
 import type { RequestOf, Service, UnaryName } from "../service/service.js";
@@ -39,6 +39,7 @@ export interface HttpAppOptions {
 
 export function createHttpApp(options: HttpAppOptions): Hono<{ Bindings: HttpBindings }> {
   const { service, settings } = options;
+  const { deadlines } = service.deps;
   const app = new Hono<{ Bindings: HttpBindings }>();
   const document = openApiDocument(options.version);
   const refuse = (error: unknown, method: string) =>
@@ -80,7 +81,10 @@ export function createHttpApp(options: HttpAppOptions): Hono<{ Bindings: HttpBin
     app[route.method](honoPath(route.path), async (c) => {
       const context = authenticate(c, options);
       const request = decodeRequest(route.call, await readBody(c, route)) as RequestOf<UnaryName>;
-      const response = await service.call(route.call, context, request);
+      const response = await deadlines.within(
+        deadlineOf(c, service.deps.deadlineDefaultMs),
+        service.call(route.call, context, request),
+      );
       return c.json(encodeResponse(route.call, response) as Record<string, JsonValue>);
     });
   }
@@ -88,7 +92,8 @@ export function createHttpApp(options: HttpAppOptions): Hono<{ Bindings: HttpBin
     app[route.method](honoPath(route.path), async (c) => {
       const context = authenticate(c, options);
       const request = decodeRequest(route.call, await readBody(c, route));
-      return streamEvents(c, service, context, route.call, request);
+      const credentials = credentialsOf(c);
+      return streamEvents(c, service, { context, credentials }, route.call, request);
     });
   }
   app.notFound(() => refuse(new AgentTxError("NOT_FOUND", "There is no such path."), "path"));
@@ -97,14 +102,26 @@ export function createHttpApp(options: HttpAppOptions): Hono<{ Bindings: HttpBin
 }
 
 function authenticate(c: Ctx, options: HttpAppOptions, scope: "read" | null = null): CallContext {
-  const principal = options.authenticator.authenticate({
-    authorization: c.req.header("authorization"),
-    certificateName: certificateNameOf(c.env),
-  });
+  const principal = options.authenticator.authenticate(credentialsOf(c));
   if (scope !== null && !principal.scopes.has(scope)) {
     throw new AgentTxError("PERMISSION_DENIED", `This token lacks the scope \`${scope}\`.`);
   }
-  return { principal, face: "http", signal: c.req.raw.signal };
+  return { principal, face: "http" };
+}
+
+function credentialsOf(c: Ctx): Credentials {
+  return {
+    authorization: c.req.header("authorization"),
+    certificateName: certificateNameOf(c.env),
+  };
+}
+
+/** Milliseconds from the header `agenttx-deadline-ms`; `otherwise` without one. */
+function deadlineOf(c: Ctx, otherwise: number): number {
+  const text = c.req.header("agenttx-deadline-ms");
+  if (text === undefined) return otherwise;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw invalid("agenttx-deadline-ms is no whole number");
+  return Number(text);
 }
 
 /** Body or query, with the members that the path gives. */

@@ -1,12 +1,12 @@
 // Owns the HTTP listener: TLS, limits against slow and greedy clients, graceful end.
 
-import { readFileSync } from "node:fs";
 import { createServer as createPlain, type Server } from "node:http";
 import { createServer as createTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import type { Settings } from "../settings.js";
+import { readTlsFiles } from "../tls-files.js";
 import type { HttpBindings } from "./certificate.js";
 
 export class HttpServer {
@@ -15,21 +15,20 @@ export class HttpServer {
 
   constructor(app: Hono<{ Bindings: HttpBindings }>, settings: Settings) {
     this.#address = settings.httpListen;
-    const listener = getRequestListener(app.fetch);
+    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
     const limits = {
       maxHeaderSize: 16 * 1024,
       headersTimeout: 10_000,
       requestTimeout: 60_000,
       keepAliveTimeout: 30_000,
     };
-    const { tlsCert, tlsKey, tlsClientCa } = settings;
-    if (tlsCert === undefined || tlsKey === undefined) {
+    const files = readTlsFiles(settings);
+    if (files === null) {
       this.#server = createPlain(limits, listener);
     } else {
-      const ca =
-        tlsClientCa === undefined ? {} : { ca: readFileSync(tlsClientCa), requestCert: true };
-      const pair = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
-      this.#server = createTls({ ...limits, ...pair, ...ca }, listener);
+      const { cert, key, clientCa } = files;
+      const ca = clientCa === null ? {} : { ca: clientCa, requestCert: true };
+      this.#server = createTls({ ...limits, cert, key, ...ca }, listener);
     }
     this.#server.maxConnections = 2_000;
   }
@@ -55,18 +54,15 @@ export class HttpServer {
     return typeof address === "object" && address !== null ? address.port : null;
   }
 
-  /** Waits for answers in flight at most `graceMs`, then cuts. */
-  async close(graceMs: number): Promise<void> {
+  /** Takes no new connections; what is left when `quiet` resolves is cut. */
+  async close(quiet: Promise<void>): Promise<void> {
     if (!this.#server.listening) return;
-    await new Promise<void>((resolve) => {
-      const cut = setTimeout(() => this.#server.closeAllConnections(), graceMs);
-      this.#server.close(() => {
-        clearTimeout(cut);
-        resolve();
-      });
-      this.#server.closeIdleConnections();
-      // Event streams never end by themselves.
-      setTimeout(() => this.#server.closeAllConnections(), Math.min(graceMs, 1_000)).unref();
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
     });
+    this.#server.closeIdleConnections();
+    await Promise.race([closed, quiet]);
+    this.#server.closeAllConnections();
+    await closed;
   }
 }

@@ -31,7 +31,7 @@ export function problemOf(error: WireError): Problem {
   return {
     type: `urn:agenttx:error:${error.reason.toLowerCase()}`,
     title: error.reason,
-    status: HTTP_STATUS.get(error.status) ?? 500,
+    status: error.reason === "PAYLOAD_TOO_LARGE" ? 413 : (HTTP_STATUS.get(error.status) ?? 500),
     code: error.reason,
     detail: error.message,
     retryable: error.retryable,

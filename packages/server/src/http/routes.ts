@@ -45,6 +45,12 @@ export const UNARY_ROUTES: readonly Route<UnaryName>[] = [
     summary: "Start a step whose tool runs on your side",
   },
   {
+    call: "registerUndo",
+    method: "post",
+    path: "/v1/transactions/{transactionId}/steps/undo",
+    summary: "Register an undo of a prepared step",
+  },
+  {
     call: "completeStep",
     method: "post",
     path: "/v1/transactions/{transactionId}/steps/complete",

@@ -1,15 +1,15 @@
 // Owns server streams over HTTP: server-sent events, one protobuf-JSON message an event. A reader
 // that stops reading stops the producer; one that goes away ends it.
 
-import type { EngineEvent } from "@agenttx/engine";
 import type { effects, transactions, work } from "@agenttx/wire";
 import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
-import { requireScope } from "../auth/principal.js";
-import { toMessage } from "../grpc/streams.js";
+import type { Credentials } from "../auth/authenticator.js";
+import { requireScope, type Scope } from "../auth/principal.js";
 import type { CallContext } from "../service/context.js";
 import { audit } from "../service/operations.js";
 import type { Service } from "../service/service.js";
+import { eventToWire, watchFilter } from "../service/watch.js";
 import { readWorker } from "../service/work.js";
 import { encodeResponse } from "./json-codec.js";
 
@@ -36,9 +36,9 @@ class Mailbox<Item> {
   /** The next item, from the mailbox or from `pull`; null when closed. */
   async next(pull: () => Item | undefined = () => undefined): Promise<Item | null> {
     for (;;) {
+      if (this.#closed) return null;
       const item = this.#items.shift() ?? pull();
       if (item !== undefined) return item;
-      if (this.#closed) return null;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -47,76 +47,133 @@ class Mailbox<Item> {
   }
 }
 
+export interface StreamCaller {
+  readonly context: CallContext;
+  readonly credentials: Credentials;
+}
+
+const SCOPES: Readonly<Record<StreamName, Scope>> = {
+  watchTransactions: "read",
+  getAudit: "read",
+  pullWork: "operate",
+};
+
 export async function streamEvents(
   c: Context,
   service: Service,
-  context: CallContext,
+  caller: StreamCaller,
   call: StreamName,
   request: unknown,
 ): Promise<Response> {
-  service.deps.tenants.request(context.principal.tenant);
-  const source = openSource(service, context, call, request);
-  const first = await source.ready;
-  return streamSSE(c, async (stream) => {
-    stream.onAbort(() => source.close());
-    try {
-      for (let item = first ?? (await source.next()); item !== null; item = await source.next()) {
-        await write(stream, call, item);
-      }
-    } finally {
-      source.close();
-    }
+  const { tenants, streams } = service.deps;
+  const { context, credentials } = caller;
+  const { tenant } = context.principal;
+  tenants.request(tenant);
+  let end = () => {};
+  const release = streams.open({
+    credentials,
+    tenant,
+    renew: (renewed) => requireScope(renewed, SCOPES[call]),
+    refuse: () => end(),
+    leave: () => end(),
   });
+  try {
+    const source = await openSource(service, context, call, request);
+    end = () => source.close();
+    const first = await source.first;
+    return streamSSE(c, async (stream) => {
+      stream.onAbort(() => source.close());
+      try {
+        for (let item = first ?? (await source.next()); item !== null; item = await source.next()) {
+          await write(stream, call, item);
+        }
+      } finally {
+        source.close();
+        release();
+      }
+    });
+  } catch (error) {
+    end();
+    release();
+    throw error;
+  }
 }
 
 interface Source {
-  /** Rejects when the call is refused, before the stream begins. */
-  readonly ready: Promise<unknown>;
+  /** Rejects when the call is refused, before the stream begins; null: nothing yet. */
+  readonly first: Promise<unknown>;
+  /** null: no more. */
   next(): Promise<unknown>;
+  /** Idempotent. */
   close(): void;
 }
 
-function openSource(
+async function openSource(
   service: Service,
   context: CallContext,
   call: StreamName,
   request: unknown,
+): Promise<Source> {
+  switch (call) {
+    case "getAudit":
+      return auditSource(service, context, request as effects.GetAuditRequest);
+    case "pullWork":
+      return workSource(service, context, request as work.PullWorkRequest);
+    case "watchTransactions":
+      return watchSource(service, context, request as transactions.WatchTransactionsRequest);
+  }
+}
+
+function auditSource(
+  service: Service,
+  context: CallContext,
+  request: effects.GetAuditRequest,
 ): Source {
-  if (call === "getAudit") {
-    const entries = audit(service.deps, context, request as effects.GetAuditRequest);
-    const next = async () => {
-      const { value, done } = await entries.next();
-      return done === true ? null : value;
-    };
-    return { ready: next(), next, close: () => void entries.return(undefined) };
-  }
-  if (call === "pullWork") {
-    const mailbox = new Mailbox<work.PullWorkResponse>();
-    const worker = readWorker(context, request as work.PullWorkRequest, mailbox.push);
-    const disconnect = service.deps.work.connect(worker);
-    const close = () => {
-      disconnect();
-      mailbox.close();
-    };
-    return { ready: Promise.resolve(null), next: () => mailbox.next(), close };
-  }
-  requireScope(context.principal, "read");
-  const { tenant } = context.principal;
-  const { transactionId } = request as transactions.WatchTransactionsRequest;
-  const mine = (event: EngineEvent) =>
-    event.namespace === tenant && (transactionId === "" || event.transaction === transactionId);
+  const entries = audit(service.deps, context, request);
+  let closed = false;
+  const next = async () => {
+    if (closed) return null;
+    const { value, done } = await entries.next();
+    return done === true ? null : value;
+  };
+  const close = () => {
+    closed = true;
+  };
+  return { first: next(), next, close };
+}
+
+function workSource(service: Service, context: CallContext, request: work.PullWorkRequest): Source {
+  const mailbox = new Mailbox<work.PullWorkResponse>();
+  const worker = readWorker(context, request, mailbox.push);
+  let disconnect: (() => void) | null = service.deps.work.connect(worker);
+  const close = () => {
+    disconnect?.();
+    disconnect = null;
+    mailbox.close();
+  };
+  return { first: NOTHING_YET, next: () => mailbox.next(), close };
+}
+
+async function watchSource(
+  service: Service,
+  context: CallContext,
+  request: transactions.WatchTransactionsRequest,
+): Promise<Source> {
+  const wanted = await watchFilter(service.deps, context, request);
   const mailbox = new Mailbox<transactions.WatchTransactionsResponse>();
-  const watcher = service.deps.events.watch(mine, mailbox.wake);
+  const watcher = service.deps.events.watch(wanted, mailbox.wake);
   const pull = () => {
     const next = watcher.take();
-    return next === undefined ? undefined : toMessage(next.event, next.dropped);
+    return next === undefined ? undefined : eventToWire(next.event, next.dropped);
   };
   const close = () => {
     watcher.close();
     mailbox.close();
   };
-  return { ready: Promise.resolve(null), next: () => mailbox.next(pull), close };
+  return { first: NOTHING_YET, next: () => mailbox.next(pull), close };
 }
+
+const NOTHING_YET = Promise.resolve(null);
 
 async function write(stream: SSEStreamingApi, call: StreamName, item: unknown): Promise<void> {
   await stream.writeSSE({ event: call, data: JSON.stringify(encodeResponse(call, item)) });

@@ -1,7 +1,7 @@
 // Owns the longest life of a transaction: past it, it is aborted and compensated. Times are counted
-// from `begin` in this process; one that was resumed after a restart begins anew.
+// in this process: one that was found open at the start begins anew.
 
-import type { Engine, EngineEvent } from "@agenttx/engine";
+import type { Engine } from "@agenttx/engine";
 import type { Logger } from "pino";
 
 const LOOK_EVERY_MS = 1_000;
@@ -28,10 +28,9 @@ export class Lifetimes {
     this.#timer?.unref();
   }
 
-  began(event: EngineEvent): void {
+  began(transaction: string, namespace: string): void {
     if (this.#timer === null) return;
-    const untilMs = performance.now() + this.#lifetimeMs;
-    this.#lives.set(event.transaction, { namespace: event.namespace, untilMs });
+    this.#lives.set(transaction, { namespace, untilMs: performance.now() + this.#lifetimeMs });
   }
 
   ended(transaction: string): void {

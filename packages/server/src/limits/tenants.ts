@@ -1,4 +1,4 @@
-// Owns what one tenant may hold at a time: request rate, session streams, open transactions.
+// Owns what one tenant may hold at a time: request rate, open streams, open transactions.
 // A tenant at its limit is refused with RESOURCE_EXHAUSTED; others do not notice.
 
 import { AgentTxError } from "@agenttx/model";
@@ -12,8 +12,10 @@ export interface TenantLimits {
 
 interface Usage {
   readonly rate: RateLimit;
-  sessions: number;
+  streams: number;
   openTransactions: number;
+  /** Begins under way. */
+  beginning: number;
 }
 
 export class Tenants {
@@ -34,44 +36,50 @@ export class Tenants {
     }
   }
 
-  /** Takes a session; the returned function gives it back, once. */
-  openSession(tenant: string): () => void {
+  /** Takes a stream; the returned function gives it back, once. */
+  openStream(tenant: string): () => void {
     const usage = this.#of(tenant);
-    if (usage.sessions >= this.#limits.sessionsMax) {
-      throw exhausted("sessionsMax", this.#limits.sessionsMax, "session streams");
+    if (usage.streams >= this.#limits.sessionsMax) {
+      throw exhausted("sessionsMax", this.#limits.sessionsMax, "open streams");
     }
-    usage.sessions += 1;
+    usage.streams += 1;
     let open = true;
     return () => {
-      if (open) usage.sessions -= 1;
+      if (open) usage.streams -= 1;
       open = false;
     };
   }
 
-  /** Counts a transaction that is about to begin, before anything is written. */
-  beginTransaction(tenant: string): void {
+  /**
+   * Makes room for a transaction that is about to begin; the returned function gives the room
+   * back. What really began is counted by `began`: a repeated begin begins nothing.
+   */
+  reserveTransaction(tenant: string): () => void {
     const usage = this.#of(tenant);
-    if (usage.openTransactions >= this.#limits.openTransactionsMax) {
+    if (usage.openTransactions + usage.beginning >= this.#limits.openTransactionsMax) {
       throw exhausted("openTransactionsMax", this.#limits.openTransactionsMax, "open transactions");
     }
-    usage.openTransactions += 1;
+    usage.beginning += 1;
+    return () => {
+      usage.beginning -= 1;
+    };
   }
 
-  endTransaction(tenant: string): void {
+  /** A transaction is open: begun now, or found open at the start. */
+  began(tenant: string): void {
+    this.#of(tenant).openTransactions += 1;
+  }
+
+  ended(tenant: string): void {
     const usage = this.#of(tenant);
     usage.openTransactions = Math.max(0, usage.openTransactions - 1);
-  }
-
-  /** Counts transactions found open at start. */
-  foundOpen(tenant: string): void {
-    this.#of(tenant).openTransactions += 1;
   }
 
   #of(tenant: string): Usage {
     let usage = this.#usage.get(tenant);
     if (usage === undefined) {
       const rate = new RateLimit(this.#limits.requestsPerSecond, performance.now());
-      usage = { rate, sessions: 0, openTransactions: 0 };
+      usage = { rate, streams: 0, openTransactions: 0, beginning: 0 };
       this.#usage.set(tenant, usage);
     }
     return usage;

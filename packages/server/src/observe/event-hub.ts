@@ -24,18 +24,19 @@ export class EventHub implements EngineObserver {
   readonly #metrics: Metrics;
   readonly #log: Logger;
   readonly #watchers = new Set<Watcher>();
-  /** Called for every event before watchers see it. */
-  readonly #onEnd: (event: EngineEvent) => void;
+  readonly #onLife: (event: EngineEvent, open: boolean) => void;
 
-  constructor(metrics: Metrics, log: Logger, onEnd: (event: EngineEvent) => void) {
+  /** `onLife` is called when a transaction begins (`open`) and when it ends. */
+  constructor(metrics: Metrics, log: Logger, onLife: (event: EngineEvent, open: boolean) => void) {
     this.#metrics = metrics;
     this.#log = log;
-    this.#onEnd = onEnd;
+    this.#onLife = onLife;
   }
 
   onEvent(event: EngineEvent): void {
     this.#count(event);
-    if (event.kind === "committed" || event.kind === "aborted") this.#onEnd(event);
+    if (event.kind === "begin") this.#onLife(event, true);
+    else if (event.kind === "committed" || event.kind === "aborted") this.#onLife(event, false);
     if (this.#log.isLevelEnabled("debug")) {
       const { kind, transaction, step, tool, data } = event;
       this.#log.debug({ transaction, step, tool, ...data }, kind);

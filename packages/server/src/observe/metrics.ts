@@ -23,6 +23,10 @@ export class Metrics {
     "1 while the store refuses writes",
   );
   readonly workWaiting = this.#gauge("agenttx_work_waiting", "Work items that no worker has taken");
+  readonly oldestWork = this.#gauge(
+    "agenttx_work_oldest_seconds",
+    "Age of the oldest work item that no worker has taken",
+  );
   readonly recoveryRemaining = this.#gauge(
     "agenttx_recovery_remaining",
     "Transactions that recovery has not looked at yet",
@@ -43,15 +47,19 @@ export class Metrics {
   readonly deliveries = this.#counter("agenttx_deliveries_total", "Staged effects by result", [
     "result",
   ]);
-  readonly calls = this.#counter("agenttx_calls_total", "Calls by face, method and code", [
+  readonly #calls = this.#counter("agenttx_calls_total", "Calls by face, method and code", [
     "face",
     "method",
     "code",
   ]);
-  readonly callSeconds = this.#histogram("agenttx_call_duration_seconds", "Calls", [
+  readonly #callSeconds = this.#histogram("agenttx_call_duration_seconds", "Calls", [
     "face",
     "method",
   ]);
+
+  /** Label sets that were used before, by their text: looking them up in the registry is dear. */
+  readonly #callCounters = new Map<string, Counter.Internal>();
+  readonly #callTimers = new Map<string, Histogram.Internal<"face" | "method">>();
 
   constructor(version: string) {
     collectDefaultMetrics({ register: this.registry });
@@ -62,6 +70,24 @@ export class Metrics {
       registers: [this.registry],
     });
     info.set({ version }, 1);
+  }
+
+  /** Counts one call; `method` and `code` are names of ours, so the labels are bounded. */
+  called(face: string, method: string, code: string, ms: number): void {
+    const timerKey = `${face} ${method}`;
+    let timer = this.#callTimers.get(timerKey);
+    if (timer === undefined) {
+      timer = this.#callSeconds.labels({ face, method });
+      this.#callTimers.set(timerKey, timer);
+    }
+    timer.observe(ms / 1_000);
+    const counterKey = `${timerKey} ${code}`;
+    let counter = this.#callCounters.get(counterKey);
+    if (counter === undefined) {
+      counter = this.#calls.labels({ face, method, code });
+      this.#callCounters.set(counterKey, counter);
+    }
+    counter.inc();
   }
 
   /** The label of a tool: its name, or "other" when there are too many. */

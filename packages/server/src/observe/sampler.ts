@@ -6,11 +6,21 @@ const EVERY_MS = 5_000;
 /** The queue is counted up to here; a longer one shows as this many. */
 const UNRESOLVED_COUNTED_MAX = 1_000;
 
-/** Starts sampling; the returned function stops it and waits for a sample under way. */
-export function startSampler(deps: ServiceDeps): () => Promise<void> {
+export interface Sampler {
+  /** Why the store refuses writes, as last seen; null when it does not. */
+  readonly poisoned: () => string | null;
+  /** Stops, and waits for a sample under way. */
+  stop(): Promise<void>;
+}
+
+export function startSampler(deps: ServiceDeps): Sampler {
   let running: Promise<void> | null = null;
+  let poisoned: string | null = null;
   const sample = () => {
     running ??= sampleOnce(deps)
+      .then((seen) => {
+        poisoned = seen;
+      })
       .catch((error: unknown) => deps.log.warn({ err: error }, "gauges could not be sampled"))
       .finally(() => {
         running = null;
@@ -19,20 +29,24 @@ export function startSampler(deps: ServiceDeps): () => Promise<void> {
   sample();
   const timer = setInterval(sample, EVERY_MS);
   timer.unref();
-  return async () => {
+  const stop = async () => {
     clearInterval(timer);
     await running;
   };
+  return { poisoned: () => poisoned, stop };
 }
 
-async function sampleOnce({ store, engine, metrics, work }: ServiceDeps): Promise<void> {
+async function sampleOnce({ store, engine, metrics, work }: ServiceDeps): Promise<string | null> {
   const stats = await store.stats();
   metrics.transactionsOpen.set(stats.openTransactions);
   metrics.storageBytes.set(stats.diskBytes);
   metrics.storePoisoned.set(stats.poisoned === null ? 0 : 1);
-  metrics.workWaiting.set(work.waiting().count);
+  const waiting = work.waiting();
+  metrics.workWaiting.set(waiting.count);
+  metrics.oldestWork.set(waiting.oldestMs / 1_000);
   const unresolved = await engine.unresolved({ limit: UNRESOLVED_COUNTED_MAX });
   metrics.unresolved.set(unresolved.length);
   const oldest = unresolved[0]?.createdAtMs;
   metrics.oldestUnresolved.set(oldest === undefined ? 0 : (Date.now() - oldest) / 1_000);
+  return stats.poisoned;
 }

@@ -3,6 +3,8 @@
 import type { Engine } from "@agenttx/engine";
 import type { Store } from "@agenttx/model";
 import type { Logger } from "pino";
+import type { OpenStreams } from "../auth/open-streams.js";
+import type { Deadlines } from "../limits/deadlines.js";
 import type { Tenants } from "../limits/tenants.js";
 import type { EventHub } from "../observe/event-hub.js";
 import type { Metrics } from "../observe/metrics.js";
@@ -13,6 +15,10 @@ export interface ServiceDeps {
   readonly engine: Engine;
   readonly store: Store;
   readonly tenants: Tenants;
+  readonly streams: OpenStreams;
+  readonly deadlines: Deadlines;
+  /** Milliseconds for calls that give none; 0 = no deadline. */
+  readonly deadlineDefaultMs: number;
   readonly metrics: Metrics;
   readonly events: EventHub;
   readonly log: Logger;

@@ -1,6 +1,11 @@
 // Owns the calls of operators: lists, effects, reconciliation, audit.
 
-import { AgentTxError, type ResolutionKind, type TransactionStatus } from "@agenttx/model";
+import {
+  AgentTxError,
+  type EffectRecord,
+  type ResolutionKind,
+  type TransactionStatus,
+} from "@agenttx/model";
 import {
   type effects,
   effectToWire,
@@ -8,10 +13,11 @@ import {
   summaryToWire,
   type transactions,
 } from "@agenttx/wire";
-import { requireScope } from "../auth/principal.js";
+import { LOCAL_PRINCIPAL, requireScope } from "../auth/principal.js";
 import type { CallContext } from "./context.js";
 import type { ServiceDeps } from "./deps.js";
-import { makePageToken, pageSize, readPageToken } from "./page-token.js";
+import { makePageToken, pageSize, readCount, readPageToken } from "./page-token.js";
+import { pageLength } from "./pages.js";
 import { requireTransactionId } from "./transactions.js";
 
 export async function listTransactions(
@@ -21,7 +27,7 @@ export async function listTransactions(
 ): Promise<transactions.ListTransactionsResponse> {
   requireScope(context.principal, "read");
   const statuses = request.statuses.map(readStatus).sort();
-  const scope = `list:${statuses.join(",")}`;
+  const scope = `list:${context.principal.tenant}:${statuses.join(",")}`;
   const limit = pageSize(request.pageSize);
   let after = readPageToken(scope, request.pageToken);
   const found: transactions.TransactionSummary[] = [];
@@ -60,14 +66,12 @@ export async function listEffects(
   request: effects.ListEffectsRequest,
 ): Promise<effects.ListEffectsResponse> {
   requireScope(context.principal, "read");
-  requireTransactionId(request.transactionId);
   const namespace = context.principal.tenant;
-  // Throws NOT_FOUND for what this tenant has not, before anything is listed.
-  await deps.engine.get(request.transactionId, { namespace });
+  await requireTransaction(deps, context, request.transactionId);
   const all = await deps.engine.effects(request.transactionId, { namespace });
-  const scope = `effects:${request.transactionId}`;
-  const from = Number(readPageToken(scope, request.pageToken) ?? 0);
-  const end = from + pageSize(request.pageSize);
+  const scope = `effects:${namespace}:${request.transactionId}`;
+  const from = readCount(scope, request.pageToken);
+  const end = from + pageLength(all, from, pageSize(request.pageSize), bytesOfEffect);
   return {
     effects: all.slice(from, end).map(effectToWire),
     nextPageToken: end < all.length ? makePageToken(scope, String(end)) : "",
@@ -80,21 +84,26 @@ export async function listReconciliation(
   request: effects.ListReconciliationRequest,
 ): Promise<effects.ListReconciliationResponse> {
   requireScope(context.principal, "read");
-  const after = readPageToken("reconciliation", request.pageToken);
+  const { tenant } = context.principal;
+  const scope = `reconciliation:${tenant}`;
+  const after = readPageToken(scope, request.pageToken);
   const limit = pageSize(request.pageSize);
-  const page = await deps.engine.unresolved({
+  const found = await deps.engine.unresolved({
     limit,
-    namespace: context.principal.tenant,
+    namespace: tenant,
     ...(after === undefined ? {} : { after }),
   });
+  const page = found.slice(0, pageLength(found, 0, limit, bytesOfEffect));
   const last = page.at(-1);
+  const ended = last === undefined || (page.length === found.length && found.length < limit);
   return {
     effects: page.map(effectToWire),
-    nextPageToken:
-      page.length < limit || last === undefined
-        ? ""
-        : makePageToken("reconciliation", last.effectId),
+    nextPageToken: ended ? "" : makePageToken(scope, last.effectId),
   };
+}
+
+function bytesOfEffect({ request, receipt }: EffectRecord): number {
+  return JSON.stringify([request, receipt]).length * 2 + 1_024;
 }
 
 const KINDS: readonly ResolutionKind[] = [
@@ -111,7 +120,8 @@ export async function resolveEffect(
   request: effects.ResolveEffectRequest,
 ): Promise<effects.ResolveEffectResponse> {
   requireScope(context.principal, "operate");
-  const { name, tenant } = context.principal;
+  const { principal } = context;
+  const { name, tenant } = principal;
   const kind = KINDS.find((known) => known === request.kind);
   if (kind === undefined) {
     throw new AgentTxError("INVALID_ARGUMENT", `\`kind\` is one of ${KINDS.join(", ")}.`, {
@@ -119,7 +129,7 @@ export async function resolveEffect(
     });
   }
   // Who it was is what the token says; without tokens it is what the caller says.
-  const actor = name === "local" && request.actor !== "" ? request.actor : name;
+  const actor = principal === LOCAL_PRINCIPAL && request.actor !== "" ? request.actor : name;
   if (request.actor !== "" && request.actor !== actor) {
     throw new AgentTxError("PERMISSION_DENIED", "`actor` is not the owner of this token.", {
       details: { field: "actor" },
@@ -133,22 +143,28 @@ export async function resolveEffect(
   return { effect: effectToWire(effect) };
 }
 
-/** Entries of one transaction's chain, in order, page by page. */
+/** Entries of one transaction's chain, in order, page by page; or its story (`history`). */
 export async function* audit(
   deps: ServiceDeps,
   context: CallContext,
   request: effects.GetAuditRequest,
 ): AsyncGenerator<effects.GetAuditResponse> {
   requireScope(context.principal, "read");
-  requireTransactionId(request.transactionId);
   const namespace = context.principal.tenant;
-  await deps.engine.get(request.transactionId, { namespace });
-  let fromSeq = Math.max(1, Number(request.fromSeq));
+  await requireTransaction(deps, context, request.transactionId);
+  let fromSeq = readSeq(request.fromSeq);
+  if (request.history) {
+    for (const entry of await deps.engine.history(request.transactionId, { namespace })) {
+      if (entry.seq < fromSeq) continue;
+      yield { seq: BigInt(entry.seq), payloadJson: JSON.stringify(entry), hash: NO_HASH };
+    }
+    return;
+  }
   for (;;) {
     const page = await deps.store.readAudit(request.transactionId, {
       namespace,
       fromSeq,
-      limit: 500,
+      limit: AUDIT_PAGE,
     });
     for (const { seq, payload, hash } of page) {
       yield {
@@ -158,6 +174,26 @@ export async function* audit(
       };
       fromSeq = seq + 1;
     }
-    if (page.length < 500) return;
+    if (page.length < AUDIT_PAGE) return;
   }
+}
+
+const AUDIT_PAGE = 500;
+const NO_HASH = Buffer.alloc(0);
+
+function readSeq(given: bigint): number {
+  if (given <= BigInt(Number.MAX_SAFE_INTEGER)) return Math.max(1, Number(given));
+  throw new AgentTxError("INVALID_ARGUMENT", "`from_seq` is too large.", {
+    details: { field: "from_seq" },
+  });
+}
+
+/** Throws NOT_FOUND for what this tenant has not. */
+export async function requireTransaction(
+  deps: ServiceDeps,
+  context: CallContext,
+  id: string,
+): Promise<void> {
+  requireTransactionId(id);
+  await deps.engine.get(id, { namespace: context.principal.tenant });
 }

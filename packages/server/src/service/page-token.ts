@@ -3,7 +3,7 @@
 
 import { AgentTxError } from "@agenttx/model";
 
-/** `scope` names the list and its filter; the same scope must be given to read the token. */
+/** `scope` names the list, its tenant and its filter; the same scope must be given to read the token. */
 export function makePageToken(scope: string, position: string): string {
   return Buffer.from(JSON.stringify([scope, position])).toString("base64url");
 }
@@ -19,6 +19,14 @@ export function readPageToken(scope: string, token: string): string | undefined 
   } catch {
     // Falls through: not a token of ours.
   }
+  throw new AgentTxError("INVALID_ARGUMENT", "This page token is not of this list.");
+}
+
+/** A position that counts entries; a token that holds no count is refused. */
+export function readCount(scope: string, token: string): number {
+  const position = readPageToken(scope, token);
+  if (position === undefined) return 0;
+  if (/^\d{1,9}$/.test(position)) return Number(position);
   throw new AgentTxError("INVALID_ARGUMENT", "This page token is not of this list.");
 }
 

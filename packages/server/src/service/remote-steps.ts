@@ -1,9 +1,11 @@
-// Owns PrepareStep and CompleteStep: a step whose tool runs on the caller's side.
+// Owns PrepareStep, RegisterUndo and CompleteStep: a step whose tool runs on the caller's side.
 //
-//   The running step is kept by transaction until it is answered. A repeated PrepareStep with the
-//   same request id joins it; after a restart the engine's stored answer takes its place.
+//   R1 A running step is kept by transaction until the next one. A repeated PrepareStep joins it
+//      while it runs and gets its outcome afterwards: the tool is never started twice for one
+//      request. After a restart the engine's stored answer takes its place.
+//   R2 A second PrepareStep of another request is refused while one runs (P3).
 
-import { AgentTxError, type JsonValue } from "@agenttx/model";
+import { AgentTxError, type JsonValue, limits } from "@agenttx/model";
 import { outcomeToWire, type steps } from "@agenttx/wire";
 import { requireScope, requireTool } from "../auth/principal.js";
 import { type PreparedCall, type RemoteResult, remoteToolName } from "../work/remote-tools.js";
@@ -11,17 +13,20 @@ import type { CallContext } from "./context.js";
 import type { ServiceDeps } from "./deps.js";
 import { find, stepOptions } from "./transactions.js";
 
-interface RunningStep {
+interface RemoteStep {
+  /** Everything that was asked: an equal request is the same step. */
   readonly key: string;
-  readonly prepared: steps.PrepareStepResponse;
+  readonly requestId: string;
+  readonly prepared: Promise<steps.PrepareStepResponse>;
   readonly outcome: Promise<steps.ExecuteStepResponse>;
-  readonly attempt: number;
+  attempt: number | null;
+  state: "running" | "answered" | "threw";
 }
 
 export class RemoteSteps {
   readonly #deps: ServiceDeps;
   /** The last prepared step of each open transaction, running or just completed. */
-  readonly #steps = new Map<string, RunningStep>();
+  readonly #steps = new Map<string, RemoteStep>();
 
   constructor(deps: ServiceDeps) {
     this.#deps = deps;
@@ -40,36 +45,35 @@ export class RemoteSteps {
     requireTool(context.principal, request.toolName);
     const name = remoteToolName(request.effectClass, request.toolName);
     const tx = await find(this.#deps, context, request.transactionId);
-    const key = JSON.stringify([
-      request.requestId,
-      request.stepId,
-      name,
-      request.argumentsJson,
-      request.rawContext,
-    ]);
+    const { requestId, stepId, argumentsJson, rawContext } = request;
+    const key = JSON.stringify([requestId, stepId, name, argumentsJson, rawContext]);
     const known = this.#steps.get(tx.id);
-    if (known !== undefined && request.requestId !== "" && known.key === key) return known.prepared;
-
-    let stopExpecting = () => {};
-    const prepared = new Promise<PreparedCall>((resolve) => {
-      stopExpecting = this.#deps.remote.expect(tx.id, resolve);
-    });
-    const outcome = tx.step(name, {}, stepOptions(request)).then(outcomeToWire);
-    // The answer may come long after this call; whoever completes the step sees its error.
-    outcome.catch(() => {});
-    const first = await Promise.race([prepared, outcome.then((answer) => ({ answer }))]).finally(
-      stopExpecting,
+    if (known !== undefined && requestId !== "" && known.key === key) {
+      if (known.state === "running") return known.prepared;
+      // One that threw decided nothing: the engine is asked again.
+      if (known.state === "answered") return answered(await known.outcome);
+    }
+    if (known?.state === "running") throw busy(stepId);
+    const step = this.#start(tx.id, name, { key, requestId }, () =>
+      tx.step(name, {}, stepOptions(request)).then(outcomeToWire),
     );
-    if ("answer" in first) return { ...NOTHING_PREPARED, outcome: first.answer };
-    const response = {
-      outcome: undefined,
-      argumentsJson: first.argumentsJson,
-      idempotencyKey: first.idempotencyKey,
-      attempt: BigInt(first.attempt),
-      effectId: "",
-    };
-    this.#steps.set(tx.id, { key, prepared: response, outcome, attempt: first.attempt });
-    return response;
+    this.#steps.set(tx.id, step);
+    return step.prepared;
+  }
+
+  async registerUndo(
+    context: CallContext,
+    request: steps.RegisterUndoRequest,
+  ): Promise<steps.RegisterUndoResponse> {
+    requireScope(context.principal, "run");
+    const tx = await find(this.#deps, context, request.transactionId);
+    const { action, argumentsJson } = request;
+    if (action === "" || Buffer.byteLength(action) > limits.TOOL_NAME_BYTES_MAX) {
+      throw refused("`action` is missing or too long", "action");
+    }
+    const args = readJson(argumentsJson, "arguments_json");
+    await this.#deps.remote.registerUndo(tx.id, Number(request.attempt), { action, args });
+    return {};
   }
 
   async complete(
@@ -88,13 +92,54 @@ export class RemoteSteps {
       if (known?.attempt === attempt) return { outcome: await known.outcome };
       throw error;
     }
-    if (known === undefined)
-      throw new AgentTxError("INTERNAL", "a running step that nobody prepared");
+    if (known === undefined) throw new Error("a running step that nobody prepared");
     return { outcome: await known.outcome };
+  }
+
+  #start(
+    transaction: string,
+    name: string,
+    asked: Pick<RemoteStep, "key" | "requestId">,
+    run: () => Promise<steps.ExecuteStepResponse>,
+  ): RemoteStep {
+    let stopExpecting = () => {};
+    const called = new Promise<PreparedCall>((resolve) => {
+      stopExpecting = this.#deps.remote.expect(transaction, name, resolve);
+    });
+    const outcome = run().then(
+      (answer) => {
+        step.state = "answered";
+        return answer;
+      },
+      (error) => {
+        step.state = "threw";
+        throw error;
+      },
+    );
+    outcome.then(stopExpecting, stopExpecting);
+    const prepared = Promise.race([
+      called.then((call) => {
+        step.attempt = call.attempt;
+        return preparedResponse(call);
+      }),
+      outcome.then(answered),
+    ]);
+    const step: RemoteStep = { ...asked, prepared, outcome, attempt: null, state: "running" };
+    // The answer may come long after this call; whoever completes the step sees its error.
+    prepared.catch(() => {});
+    return step;
   }
 }
 
-const NOTHING_PREPARED = { argumentsJson: "", idempotencyKey: "", attempt: 0n, effectId: "" };
+function preparedResponse(call: PreparedCall): steps.PrepareStepResponse {
+  const { argumentsJson, idempotencyKey, attempt } = call;
+  return { outcome: undefined, argumentsJson, idempotencyKey, attempt: BigInt(attempt) };
+}
+
+/** Nothing is to be run. */
+function answered(outcome: steps.ExecuteStepResponse): steps.PrepareStepResponse {
+  return { outcome, argumentsJson: "", idempotencyKey: "", attempt: 0n };
+}
 
 function readResult(request: steps.CompleteStepRequest): RemoteResult {
   const { result } = request;
@@ -102,18 +147,35 @@ function readResult(request: steps.CompleteStepRequest): RemoteResult {
   if (result.$case === "error") {
     return { ok: false, text: result.value.text, definite: result.value.definite };
   }
-  let output: JsonValue;
-  try {
-    output = JSON.parse(result.value === "" ? "null" : result.value) as JsonValue;
-  } catch {
-    throw refused("`output_json` is not JSON", "output_json");
-  }
-  const writes = request.writes.map(({ key, value }) => ({ key, value: value ?? null }));
+  const output = readJson(result.value, "output_json");
+  const writes = request.writes.map(({ key, value }) => {
+    if (key.length < 1 || key.length > limits.KEY_BYTES_MAX) {
+      throw refused(`a key has 1..${limits.KEY_BYTES_MAX} bytes`, "writes");
+    }
+    return { key, value: value ?? null };
+  });
   return { ok: true, output, writes };
+}
+
+/** "" is null: proto3 has no absent text. */
+function readJson(text: string, field: string): JsonValue {
+  try {
+    return JSON.parse(text === "" ? "null" : text) as JsonValue;
+  } catch {
+    throw refused(`\`${field}\` is not JSON`, field);
+  }
 }
 
 function refused(what: string, field: string): AgentTxError {
   return new AgentTxError("INVALID_ARGUMENT", `${what}; the step still runs.`, {
     details: { field },
   });
+}
+
+function busy(step: number): AgentTxError {
+  return new AgentTxError(
+    "STEP_IN_PROGRESS",
+    "A prepared step of this transaction has not been completed; this call changed nothing.",
+    { details: { step } },
+  );
 }

@@ -35,6 +35,7 @@ interface Messages {
   reportFailure: [steps.ReportFailureRequest, steps.ReportFailureResponse];
   listTransactions: [transactions.ListTransactionsRequest, transactions.ListTransactionsResponse];
   prepareStep: [steps.PrepareStepRequest, steps.PrepareStepResponse];
+  registerUndo: [steps.RegisterUndoRequest, steps.RegisterUndoResponse];
   completeStep: [steps.CompleteStepRequest, steps.CompleteStepResponse];
   completeWork: [work.CompleteWorkRequest, work.CompleteWorkResponse];
   listEffects: [effects.ListEffectsRequest, effects.ListEffectsResponse];
@@ -46,6 +47,24 @@ export type UnaryName = keyof Messages;
 export type RequestOf<Name extends UnaryName> = Messages[Name][0];
 export type ResponseOf<Name extends UnaryName> = Messages[Name][1];
 type UnaryCalls = { [Name in UnaryName]: Handler<RequestOf<Name>, ResponseOf<Name>> };
+
+/** Every unary call of the service. */
+export const UNARY_NAMES: readonly UnaryName[] = [
+  "beginTransaction",
+  "executeStep",
+  "commitTransaction",
+  "rollbackTransaction",
+  "getTransaction",
+  "reportFailure",
+  "listTransactions",
+  "prepareStep",
+  "registerUndo",
+  "completeStep",
+  "completeWork",
+  "listEffects",
+  "listReconciliation",
+  "resolveEffect",
+];
 
 function makeCalls(deps: ServiceDeps, remote: RemoteSteps): UnaryCalls {
   const bind =
@@ -63,6 +82,7 @@ function makeCalls(deps: ServiceDeps, remote: RemoteSteps): UnaryCalls {
     reportFailure: bind(calls.reportFailure),
     listTransactions: bind(operations.listTransactions),
     prepareStep: remote.prepare.bind(remote),
+    registerUndo: remote.registerUndo.bind(remote),
     completeStep: remote.complete.bind(remote),
     completeWork: bind(completeWork),
     listEffects: bind(operations.listEffects),
@@ -75,11 +95,17 @@ export class Service {
   readonly deps: ServiceDeps;
   readonly remoteSteps: RemoteSteps;
   readonly #calls: UnaryCalls;
+  #running = 0;
 
   constructor(deps: ServiceDeps) {
     this.deps = deps;
     this.remoteSteps = new RemoteSteps(deps);
     this.#calls = makeCalls(deps, this.remoteSteps);
+  }
+
+  /** Calls under way, whatever the face. */
+  get running(): number {
+    return this.#running;
   }
 
   /** Throws AgentTxError only; what is not for callers is logged and becomes INTERNAL. */
@@ -91,6 +117,7 @@ export class Service {
     const { metrics, tenants } = this.deps;
     const beganAt = performance.now();
     let code = "OK";
+    this.#running += 1;
     try {
       tenants.request(context.principal.tenant);
       // The table's entry takes exactly the request of its name; the compiler cannot follow a
@@ -98,25 +125,41 @@ export class Service {
       const handler = this.#calls[name] as Handler<RequestOf<Name>, ResponseOf<Name>>;
       return await handler(context, request);
     } catch (error) {
-      const shown = this.publicError(error, name);
+      const shown = this.publicError(error, name, request);
       code = shown.code;
+      this.#logRefusal(shown, name, context, request);
       throw shown;
     } finally {
-      metrics.calls.inc({ face: context.face, method: name, code });
-      metrics.callSeconds.observe(
-        { face: context.face, method: name },
-        (performance.now() - beganAt) / 1_000,
-      );
+      this.#running -= 1;
+      metrics.called(context.face, name, code, performance.now() - beganAt);
     }
   }
 
-  publicError(error: unknown, method: string): AgentTxError {
+  publicError(error: unknown, method: string, request?: unknown): AgentTxError {
     return publicError(error, (cause) => {
-      this.deps.log.error({ err: cause, method }, "a call failed inside");
+      this.deps.log.error({ err: cause, method, ...idsOf(request) }, "a call failed inside");
     });
   }
 
   wireError(error: unknown, method: string): WireError {
     return errorToWire(this.publicError(error, method));
   }
+
+  #logRefusal(error: AgentTxError, method: string, context: CallContext, request: unknown): void {
+    const { log } = this.deps;
+    if (!log.isLevelEnabled("debug")) return;
+    const { principal, face } = context;
+    const { name: caller, tenant } = principal;
+    log.debug({ code: error.code, method, face, caller, tenant, ...idsOf(request) }, "refused");
+  }
+}
+
+/** Ids for the log; nothing else of a request goes there. */
+function idsOf(request: unknown): { readonly transaction?: string; readonly requestId?: string } {
+  if (typeof request !== "object" || request === null) return {};
+  const { transactionId, requestId } = request as Readonly<Record<string, unknown>>;
+  return {
+    ...(typeof transactionId === "string" ? { transaction: transactionId.slice(0, 64) } : {}),
+    ...(typeof requestId === "string" ? { requestId: requestId.slice(0, 128) } : {}),
+  };
 }

@@ -15,10 +15,8 @@ import {
 import { requireScope, requireTool } from "../auth/principal.js";
 import type { CallContext } from "./context.js";
 import type { ServiceDeps } from "./deps.js";
-import { makePageToken, readPageToken } from "./page-token.js";
-
-/** Context bytes in one answer: leaves room below the message limit. */
-const CONTEXT_PAGE_BYTES = 2 * 1024 * 1024;
+import { makePageToken, readCount } from "./page-token.js";
+import { pageLength } from "./pages.js";
 
 export function requireTransactionId(id: string): void {
   const bytes = Buffer.byteLength(id);
@@ -48,7 +46,7 @@ export async function begin(
   if (deps.draining()) {
     throw new AgentTxError("UNAVAILABLE", "The server is stopping; begin on another one.");
   }
-  deps.tenants.beginTransaction(tenant);
+  const release = deps.tenants.reserveTransaction(tenant);
   try {
     const tx = await deps.engine.begin({
       agentId: request.agentId,
@@ -58,10 +56,10 @@ export async function begin(
       namespace: tenant,
       ...given("requestId", request.requestId),
     });
+    // A repeated begin answers with the first one, which may have steps by now.
     return { transactionId: tx.id, nextStepId: tx.nextStep };
-  } catch (error) {
-    deps.tenants.endTransaction(tenant);
-    throw error;
+  } finally {
+    release();
   }
 }
 
@@ -136,18 +134,17 @@ export async function get(
   const view = await deps.engine.get(request.transactionId, {
     namespace: context.principal.tenant,
   });
-  const scope = `context:${request.transactionId}`;
-  const from = Number(readPageToken(scope, request.contextPageToken) ?? 0);
-  let bytes = 0;
-  let end = from;
-  for (; end < view.context.length; end += 1) {
-    bytes += Buffer.byteLength(view.context[end]?.rawContext ?? "") + 64;
-    if (bytes > CONTEXT_PAGE_BYTES && end > from) break;
-  }
+  const scope = `context:${context.principal.tenant}:${request.transactionId}`;
+  const from = readCount(scope, request.contextPageToken);
+  const end = from + pageLength(view.context, from, view.context.length, bytesOfContext);
   const truncated = end < view.context.length;
   const page = { ...view, context: view.context.slice(from, end) };
   const nextPageToken = truncated ? makePageToken(scope, String(end)) : "";
   return viewToWire(page, { truncated, nextPageToken });
+}
+
+function bytesOfContext(entry: { readonly rawContext: string }): number {
+  return Buffer.byteLength(entry.rawContext) + 192;
 }
 
 /** proto3 has no absent text: "" means not given. */

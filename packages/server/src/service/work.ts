@@ -2,14 +2,15 @@
 
 import { AgentTxError, limits } from "@agenttx/model";
 import type { work } from "@agenttx/wire";
-import { requireScope } from "../auth/principal.js";
+import { requireScope, requireTool } from "../auth/principal.js";
+import { requireStatus } from "../work/work-answers.js";
 import type { WorkerSlot, WorkItem } from "../work/work-queue.js";
 import type { CallContext } from "./context.js";
 import type { ServiceDeps } from "./deps.js";
 
 const TOOLS_MAX = 1_000;
-/** What a worker is told about time: the engine's own deadline for one undo. */
-const DEADLINE_MS = 30_000;
+/** Items with one worker at a time: each may carry a megabyte of arguments. */
+const IN_FLIGHT_MAX = 64;
 
 /** Checks a PullWork request; throws before anything is connected. */
 export function readWorker(
@@ -25,11 +26,12 @@ export function readWorker(
   if (workerId === "" || Buffer.byteLength(workerId) > limits.REQUEST_ID_BYTES_MAX) {
     throw refused("`worker_id` is missing or too long", "worker_id");
   }
+  for (const name of toolNames) requireTool(context.principal, name);
   return {
     tenant: context.principal.tenant,
     workerId,
     tools: new Set(toolNames),
-    inFlightMax: Math.min(inFlightMax === 0 ? 8 : inFlightMax, 1_000),
+    inFlightMax: Math.min(inFlightMax === 0 ? 8 : inFlightMax, IN_FLIGHT_MAX),
     give: (item) => give(toMessage(item)),
   };
 }
@@ -41,8 +43,13 @@ export async function completeWork(
 ): Promise<work.CompleteWorkResponse> {
   requireScope(context.principal, "operate");
   const { workId, workerId, status, outputJson, message } = request;
+  const { tenant } = context.principal;
+  const item = deps.work.held(tenant, workerId, workId);
+  if (item === null) return { accepted: false };
+  requireTool(context.principal, item.tool);
+  requireStatus(item.kind, status);
   if (outputJson !== "") requireJson(outputJson);
-  const accepted = deps.work.complete(context.principal.tenant, workerId, workId, {
+  const accepted = deps.work.complete(tenant, workerId, workId, {
     status,
     outputJson,
     message,
@@ -64,7 +71,7 @@ function toMessage(item: WorkItem): work.PullWorkResponse {
     argumentsJson: item.argumentsJson,
     outputJson: item.outputJson,
     action: item.action,
-    deadlineMs: DEADLINE_MS,
+    deadlineMs: item.deadlineMs,
   };
 }
 

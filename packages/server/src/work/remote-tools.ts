@@ -1,9 +1,11 @@
 // Owns tools that run on the caller's side. Their name in the records is `remote:<class>:<name>`, so
 // that a server that knows nothing else can undo them after any restart: nothing is registered.
 //
-//   A step: PrepareStep starts it, the engine makes the intent durable and calls `execute`, which
-//   hands arguments and key to the waiting caller; CompleteStep ends `execute`. Everything else
-//   (deadline, indeterminate, lookup, compensation) is the engine's and goes through the work queue.
+//   M1 A step: PrepareStep starts it, the engine makes the intent durable and calls `execute`, which
+//      hands arguments and key to the waiting caller; CompleteStep ends `execute`. Everything else
+//      (deadline, indeterminate, lookup, compensation) is the engine's, through the work queue.
+//   M2 A tool exists while a step of it runs or a worker serves it. Otherwise the engine parks what
+//      it must do with it: visible, and taken up again when a worker connects.
 
 import type { ToolShape } from "@agenttx/engine";
 import {
@@ -12,15 +14,16 @@ import {
   type EffectClass,
   type JsonObject,
   type JsonValue,
-  type LookupResult,
   type ToolContext,
   type UndoContext,
-  type UndoResult,
 } from "@agenttx/model";
-import type { WorkAnswer, WorkKind, WorkQueue } from "./work-queue.js";
+import { deliverResult, lookupResult, undoResult, verifyResult } from "./work-answers.js";
+import type { WorkAnswer, WorkItem, WorkKind, WorkQueue } from "./work-queue.js";
 
 const CLASSES: readonly EffectClass[] = ["read-only", "reversible", "irreversible"];
 const NAME = /^remote:(read-only|reversible|irreversible):(.+)$/;
+/** The one undo action of every remote tool: its arguments say which action of the worker's. */
+const UNDO_ACTION = "remote";
 
 export interface PreparedCall {
   readonly argumentsJson: string;
@@ -38,11 +41,13 @@ export interface RemoteWrite {
 }
 
 interface Expected {
+  readonly name: string;
   readonly prepared: (call: PreparedCall) => void;
 }
 
 interface Running {
   readonly attempt: number;
+  readonly context: ToolContext;
   readonly finish: (result: RemoteResult) => void;
 }
 
@@ -57,12 +62,19 @@ export function remoteToolName(effectClass: string, name: string): string {
   return `remote:${effectClass}:${name}`;
 }
 
+/** The worker's name of a recorded tool; other names as they are. */
+export function plainToolName(name: string): string {
+  return NAME.exec(name)?.[2] ?? name;
+}
+
 export class RemoteTools {
   readonly #work: WorkQueue;
   readonly #deadlineMs: number;
   /** By transaction id: server-made, unique in the store. */
   readonly #expected = new Map<string, Expected>();
   readonly #running = new Map<string, Running>();
+  /** Steps under way by recorded name. */
+  readonly #stepping = new Map<string, number>();
 
   /** `deadlineMs`: after it a call without CompleteStep is indeterminate. */
   constructor(work: WorkQueue, deadlineMs: number) {
@@ -70,34 +82,55 @@ export class RemoteTools {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** The tool of a recorded name, or null when the name is not remote. */
+  /** The tool of a recorded name; null when the name is not remote or nobody is there (M2). */
   find(name: string): ToolShape | null {
     const [, effect, plain] = NAME.exec(name) ?? [];
     if (effect === undefined || plain === undefined) return null;
+    if (!this.#stepping.has(name) && !this.#work.serves(plain)) return null;
     return this.#tool(name, effect as EffectClass, plain);
   }
 
-  /** Announces a PrepareStep; `prepared` is called once the intent is durable. */
-  expect(transaction: string, prepared: (call: PreparedCall) => void): () => void {
-    const expected = { prepared };
+  /**
+   * Announces a step of this tool; `prepared` is called once the intent is durable. The returned
+   * function says that the step has ended. REQUIRES: no other step of the transaction is announced.
+   */
+  expect(transaction: string, name: string, prepared: (call: PreparedCall) => void): () => void {
+    const expected = { name, prepared };
     this.#expected.set(transaction, expected);
+    this.#stepping.set(name, (this.#stepping.get(name) ?? 0) + 1);
     return () => {
       if (this.#expected.get(transaction) === expected) this.#expected.delete(transaction);
+      const left = (this.#stepping.get(name) ?? 1) - 1;
+      if (left === 0) this.#stepping.delete(name);
+      else this.#stepping.set(name, left);
     };
   }
 
   /** Ends the running call. STALE_ATTEMPT when it is not the one that runs. */
   complete(transaction: string, attempt: number, result: RemoteResult): void {
-    const running = this.#running.get(transaction);
-    if (running === undefined || running.attempt !== attempt) {
-      throw new AgentTxError(
-        "STALE_ATTEMPT",
-        "This attempt does not run any more: it was completed, timed out or was fenced. Nothing was changed.",
-        { details: { attempt } },
-      );
-    }
+    const running = this.#runningAttempt(transaction, attempt);
     this.#running.delete(transaction);
     running.finish(result);
+  }
+
+  /** Durable when it resolves (E4). STALE_ATTEMPT when the call is not the one that runs. */
+  registerUndo(
+    transaction: string,
+    attempt: number,
+    undo: { readonly action: string; readonly args: JsonValue },
+  ): Promise<void> {
+    const { context } = this.#runningAttempt(transaction, attempt);
+    return context.registerUndo(UNDO_ACTION, { ...undo });
+  }
+
+  #runningAttempt(transaction: string, attempt: number): Running {
+    const running = this.#running.get(transaction);
+    if (running !== undefined && running.attempt === attempt) return running;
+    throw new AgentTxError(
+      "STALE_ATTEMPT",
+      "This attempt does not run any more: it was completed, timed out or was fenced. Nothing was changed.",
+      { details: { attempt } },
+    );
   }
 
   #tool(name: string, effect: EffectClass, plain: string): ToolShape {
@@ -109,7 +142,14 @@ export class RemoteTools {
       lookup: async (call: AskedCall, context: UndoContext) =>
         lookupResult(await ask("lookup", call, context)),
       verify: async (call: AskedCall, context: UndoContext) =>
-        (await ask("verify", call, context)).status !== "still-there",
+        verifyResult(await ask("verify", call, context)),
+      undo: {
+        [UNDO_ACTION]: async (args: JsonValue, context: UndoContext) => {
+          // Written by registerUndo alone.
+          const undo = args as { readonly action: string; readonly args: JsonValue };
+          return undoResult(await ask("undo", undo, context));
+        },
+      },
     };
     return {
       name,
@@ -117,45 +157,41 @@ export class RemoteTools {
       effect,
       deadlineMs: this.#deadlineMs,
       retry: 0,
-      execute: (args: JsonObject, context: ToolContext) => this.#execute(plain, args, context),
+      execute: (args: JsonObject, context: ToolContext) =>
+        effect === "irreversible"
+          ? this.#deliver(plain, args, context)
+          : this.#execute(name, args, context),
       ...(effect === "reversible" ? undoable : {}),
     } as ToolShape;
   }
 
-  #execute(plain: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
+  #execute(name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
     const { transaction, attempt, idempotencyKey, signal } = context;
     const expected = this.#expected.get(transaction);
-    // Nobody prepared it: this is the delivery of a staged effect after commit.
-    if (expected === undefined) return this.#deliver(plain, args, context);
+    if (expected?.name !== name) {
+      throw new DefiniteFailure("A tool of the caller's side is started by PrepareStep.");
+    }
     this.#expected.delete(transaction);
     return new Promise<JsonValue>((resolve, reject) => {
-      const running: Running = {
-        attempt,
-        finish: (result) => {
-          if (!result.ok) {
-            reject(result.definite ? new DefiniteFailure(result.text) : new Error(result.text));
-            return;
-          }
-          for (const { key, value } of result.writes) {
-            if (value === null) context.state.delete(key);
-            else context.state.put(key, value);
-          }
-          resolve(result.output);
-        },
+      const finish = (result: RemoteResult) => {
+        try {
+          resolve(outputOf(context, result));
+        } catch (error) {
+          reject(error);
+        }
       };
+      const running: Running = { attempt, context, finish };
       this.#running.set(transaction, running);
-      signal.addEventListener(
-        "abort",
-        () => {
-          if (this.#running.get(transaction) === running) this.#running.delete(transaction);
-          reject(signal.reason);
-        },
-        { once: true },
-      );
+      const stop = () => {
+        if (this.#running.get(transaction) === running) this.#running.delete(transaction);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", stop, { once: true });
       expected.prepared({ argumentsJson: JSON.stringify(args), idempotencyKey, attempt });
     });
   }
 
+  /** A staged effect after the commit; the engine repeats it by its rules (E7). */
   async #deliver(plain: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
     const { namespace, transaction, step, idempotencyKey, signal } = context;
     const answer = await this.#work.request(
@@ -172,37 +208,51 @@ export class RemoteTools {
         argumentsJson: JSON.stringify(args),
         outputJson: "",
         action: "",
+        deadlineMs: this.#deadlineMs,
       },
       signal,
     );
-    if (answer.status !== "delivered") throw new Error(answer.message);
-    return parseOutput(answer) ?? null;
+    return deliverResult(answer);
   }
 
   #ask(kind: WorkKind, plain: string, call: AskedCall, context: UndoContext): Promise<WorkAnswer> {
-    return this.#work.request(
-      {
-        tenant: context.namespace,
-        kind,
-        tool: plain,
-        toolVersion: "1",
-        transaction: context.transaction,
-        step: context.step,
-        effectId: context.effectId,
-        idempotencyKey: context.idempotencyKey,
-        undoKey: context.undoKey,
-        argumentsJson: JSON.stringify(call.args),
-        outputJson: call.output === undefined ? "" : JSON.stringify(call.output),
-        action: "",
-      },
-      context.signal,
-    );
+    const item: Omit<WorkItem, "workId"> = {
+      tenant: context.namespace,
+      kind,
+      tool: plain,
+      toolVersion: "1",
+      transaction: context.transaction,
+      step: context.step,
+      effectId: context.effectId,
+      idempotencyKey: context.idempotencyKey,
+      undoKey: context.undoKey,
+      argumentsJson: JSON.stringify(call.args),
+      outputJson: call.output === undefined ? "" : JSON.stringify(call.output),
+      action: call.action ?? "",
+      deadlineMs: kind === "lookup" || kind === "verify" ? LOOKUP_MS : this.#deadlineMs,
+    };
+    return this.#work.request(item, context.signal);
   }
 }
+
+/** What the engine gives one lookup or verification. */
+const LOOKUP_MS = 10_000;
 
 interface AskedCall {
   readonly args: JsonValue;
   readonly output?: JsonValue;
+  readonly action?: string;
+}
+
+function outputOf(context: ToolContext, result: RemoteResult): JsonValue {
+  if (!result.ok) {
+    throw result.definite ? new DefiniteFailure(result.text) : new Error(result.text);
+  }
+  for (const { key, value } of result.writes) {
+    if (value === null) context.state.delete(key);
+    else context.state.put(key, value);
+  }
+  return result.output;
 }
 
 /** The caller's side knows its own arguments; here they only have to be an object. */
@@ -213,32 +263,3 @@ const ANY_OBJECT = {
     validate: (value: unknown) => ({ value: value as JsonObject }),
   },
 } as const;
-
-function undoResult(answer: WorkAnswer): UndoResult {
-  if (answer.status === "undone" || answer.status === "already-undone") {
-    return { status: answer.status };
-  }
-  if (answer.status === "dirty") {
-    return { status: "dirty", expected: "as the step left it", found: answer.message };
-  }
-  throw new Error(answer.message === "" ? "the worker reported an error" : answer.message);
-}
-
-function lookupResult(answer: WorkAnswer): LookupResult {
-  switch (answer.status) {
-    case "landed": {
-      const output = parseOutput(answer);
-      return output === undefined ? { status: "landed" } : { status: "landed", output };
-    }
-    case "absent":
-      return { status: "absent", final: false };
-    case "absent-final":
-      return { status: "absent", final: true };
-    default:
-      return { status: "unknown" };
-  }
-}
-
-function parseOutput(answer: WorkAnswer): JsonValue | undefined {
-  return answer.outputJson === "" ? undefined : (JSON.parse(answer.outputJson) as JsonValue);
-}

@@ -1,14 +1,15 @@
-// Owns the work of tools that live outside: compensation, lookup, verification, undo, delivery.
+// Owns the work of tools that live outside: compensation, undo, lookup, verification, delivery.
 // The engine waits on an item like on any tool call; a worker of the tenant takes it by tool name.
 //
 //   W1 An item is with one worker at a time; a worker that goes away gives its items back.
 //   W2 An item ends with its first accepted answer, its deadline, or the server's end. What is
 //      durable about it is the engine's: after a restart the engine asks again.
+//   W3 A worker's room is given back however the item ends.
 
 import { AgentTxError } from "@agenttx/model";
 import { uuidv7 } from "uuidv7";
 
-export type WorkKind = "compensate" | "lookup" | "verify" | "undo" | "deliver";
+export type WorkKind = "compensate" | "undo" | "lookup" | "verify" | "deliver";
 
 export interface WorkItem {
   readonly workId: string;
@@ -24,6 +25,7 @@ export interface WorkItem {
   readonly argumentsJson: string;
   readonly outputJson: string;
   readonly action: string;
+  readonly deadlineMs: number;
 }
 
 export interface WorkAnswer {
@@ -51,12 +53,19 @@ export class WorkQueue {
   readonly #open = new Map<string, Open>();
   readonly #workers = new Map<WorkerSlot, number>();
 
+  /** True while a worker of any tenant serves this tool. */
+  serves(tool: string): boolean {
+    for (const worker of this.#workers.keys()) if (worker.tools.has(tool)) return true;
+    return false;
+  }
+
   /** Waits for a worker's answer. Rejects when `signal` aborts: the engine retries by its rules. */
   request(item: Omit<WorkItem, "workId">, signal: AbortSignal): Promise<WorkAnswer> {
     const workId = uuidv7();
     return new Promise((resolve, reject) => {
       const stop = () => {
-        this.#open.delete(workId);
+        const open = this.#open.get(workId);
+        if (open !== undefined) this.#close(open);
         reject(
           new AgentTxError("UNAVAILABLE", `No worker answered for \`${item.tool}\` in time.`, {
             details: { tool: item.tool, kind: item.kind },
@@ -85,7 +94,7 @@ export class WorkQueue {
   /** Connects a worker; the returned function disconnects it and gives its items back. */
   connect(worker: WorkerSlot): () => void {
     this.#workers.set(worker, 0);
-    for (const open of this.#open.values()) if (open.holder === null) this.#offer(open);
+    this.#offerWaiting();
     return () => {
       this.#workers.delete(worker);
       for (const open of this.#open.values()) {
@@ -96,16 +105,19 @@ export class WorkQueue {
     };
   }
 
+  /** The item a worker holds, or null when it is not this worker's any more. */
+  held(tenant: string, workerId: string, workId: string): WorkItem | null {
+    const open = this.#open.get(workId);
+    if (open?.holder?.workerId !== workerId || open.item.tenant !== tenant) return null;
+    return open.item;
+  }
+
   /** False when the item is not this worker's any more: its answer changes nothing. */
   complete(tenant: string, workerId: string, workId: string, answer: WorkAnswer): boolean {
     const open = this.#open.get(workId);
-    const holder = open?.holder ?? null;
-    if (open === undefined || holder === null) return false;
-    if (open.item.tenant !== tenant || holder.workerId !== workerId) return false;
-    this.#open.delete(workId);
-    this.#workers.set(holder, Math.max(0, (this.#workers.get(holder) ?? 1) - 1));
+    if (open === undefined || this.held(tenant, workerId, workId) === null) return false;
+    this.#close(open);
     open.resolve(answer);
-    for (const waiting of this.#open.values()) if (waiting.holder === null) this.#offer(waiting);
     return true;
   }
 
@@ -119,6 +131,19 @@ export class WorkQueue {
       oldestMs = Math.max(oldestMs, performance.now() - open.sinceMs);
     }
     return { count, oldestMs };
+  }
+
+  #close(open: Open): void {
+    this.#open.delete(open.item.workId);
+    const { holder } = open;
+    const held = holder === null ? undefined : this.#workers.get(holder);
+    if (holder === null || held === undefined) return;
+    this.#workers.set(holder, held - 1);
+    this.#offerWaiting();
+  }
+
+  #offerWaiting(): void {
+    for (const open of this.#open.values()) if (open.holder === null) this.#offer(open);
   }
 
   #offer(open: Open): void {

@@ -39,6 +39,8 @@ import {
   ExecuteStepResponse,
   PrepareStepRequest,
   PrepareStepResponse,
+  RegisterUndoRequest,
+  RegisterUndoResponse,
   ReportFailureRequest,
   ReportFailureResponse,
 } from "./steps.js";
@@ -187,6 +189,17 @@ export const AgentTxServiceService = {
     responseSerialize: (value: PrepareStepResponse): Buffer => Buffer.from(PrepareStepResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PrepareStepResponse => PrepareStepResponse.decode(value),
   },
+  /** Between the two: an undo that is durable before the tool goes on. */
+  registerUndo: {
+    path: "/agenttx.v1.AgentTxService/RegisterUndo" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RegisterUndoRequest): Buffer => Buffer.from(RegisterUndoRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RegisterUndoRequest => RegisterUndoRequest.decode(value),
+    responseSerialize: (value: RegisterUndoResponse): Buffer =>
+      Buffer.from(RegisterUndoResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RegisterUndoResponse => RegisterUndoResponse.decode(value),
+  },
   completeStep: {
     path: "/agenttx.v1.AgentTxService/CompleteStep" as const,
     requestStream: false as const,
@@ -197,7 +210,7 @@ export const AgentTxServiceService = {
       Buffer.from(CompleteStepResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CompleteStepResponse => CompleteStepResponse.decode(value),
   },
-  /** Compensation, lookup, verification and delivery of tools that live in a worker. */
+  /** Compensation, undo, lookup, verification and delivery of tools that live in a worker. */
   pullWork: {
     path: "/agenttx.v1.AgentTxService/PullWork" as const,
     requestStream: false as const,
@@ -283,8 +296,10 @@ export interface AgentTxServiceServer extends UntypedServiceImplementation {
   watchTransactions: handleServerStreamingCall<WatchTransactionsRequest, WatchTransactionsResponse>;
   /** A step whose tool runs on the caller's side: intent first, result later. */
   prepareStep: handleUnaryCall<PrepareStepRequest, PrepareStepResponse>;
+  /** Between the two: an undo that is durable before the tool goes on. */
+  registerUndo: handleUnaryCall<RegisterUndoRequest, RegisterUndoResponse>;
   completeStep: handleUnaryCall<CompleteStepRequest, CompleteStepResponse>;
-  /** Compensation, lookup, verification and delivery of tools that live in a worker. */
+  /** Compensation, undo, lookup, verification and delivery of tools that live in a worker. */
   pullWork: handleServerStreamingCall<PullWorkRequest, PullWorkResponse>;
   completeWork: handleUnaryCall<CompleteWorkRequest, CompleteWorkResponse>;
   /** The effect ledger of one transaction. */
@@ -440,6 +455,22 @@ export interface AgentTxServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PrepareStepResponse) => void,
   ): ClientUnaryCall;
+  /** Between the two: an undo that is durable before the tool goes on. */
+  registerUndo(
+    request: RegisterUndoRequest,
+    callback: (error: ServiceError | null, response: RegisterUndoResponse) => void,
+  ): ClientUnaryCall;
+  registerUndo(
+    request: RegisterUndoRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RegisterUndoResponse) => void,
+  ): ClientUnaryCall;
+  registerUndo(
+    request: RegisterUndoRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RegisterUndoResponse) => void,
+  ): ClientUnaryCall;
   completeStep(
     request: CompleteStepRequest,
     callback: (error: ServiceError | null, response: CompleteStepResponse) => void,
@@ -455,7 +486,7 @@ export interface AgentTxServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CompleteStepResponse) => void,
   ): ClientUnaryCall;
-  /** Compensation, lookup, verification and delivery of tools that live in a worker. */
+  /** Compensation, undo, lookup, verification and delivery of tools that live in a worker. */
   pullWork(request: PullWorkRequest, options?: Partial<CallOptions>): ClientReadableStream<PullWorkResponse>;
   pullWork(
     request: PullWorkRequest,

@@ -94,6 +94,11 @@ export interface ResolveEffectResponse {
 export interface GetAuditRequest {
   transactionId: string;
   fromSeq: bigint;
+  /**
+   * The story instead of the chain: steps that know whether they stand, hints, decisions. `hash` is
+   * empty then.
+   */
+  history: boolean;
 }
 
 export interface GetAuditResponse {
@@ -1406,7 +1411,7 @@ export const ResolveEffectResponse: MessageFns<ResolveEffectResponse> = {
 };
 
 function createBaseGetAuditRequest(): GetAuditRequest {
-  return { transactionId: "", fromSeq: 0n };
+  return { transactionId: "", fromSeq: 0n, history: false };
 }
 
 export const GetAuditRequest: MessageFns<GetAuditRequest> = {
@@ -1419,6 +1424,9 @@ export const GetAuditRequest: MessageFns<GetAuditRequest> = {
         throw new globalThis.Error("value provided for field message.fromSeq of type uint64 too large");
       }
       writer.uint32(16).uint64(message.fromSeq);
+    }
+    if (message.history !== false) {
+      writer.uint32(24).bool(message.history);
     }
     return writer;
   },
@@ -1452,6 +1460,14 @@ export const GetAuditRequest: MessageFns<GetAuditRequest> = {
             message.fromSeq = reader.uint64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.history = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1472,6 +1488,7 @@ export const GetAuditRequest: MessageFns<GetAuditRequest> = {
         ? globalThis.String(object.transaction_id)
         : "",
       fromSeq: isSet(object.fromSeq) ? BigInt(object.fromSeq) : isSet(object.from_seq) ? BigInt(object.from_seq) : 0n,
+      history: isSet(object.history) ? globalThis.Boolean(object.history) : false,
     };
   },
 
@@ -1483,6 +1500,9 @@ export const GetAuditRequest: MessageFns<GetAuditRequest> = {
     if (message.fromSeq !== 0n) {
       obj.fromSeq = message.fromSeq.toString();
     }
+    if (message.history !== false) {
+      obj.history = message.history;
+    }
     return obj;
   },
 
@@ -1493,6 +1513,7 @@ export const GetAuditRequest: MessageFns<GetAuditRequest> = {
     const message = createBaseGetAuditRequest();
     message.transactionId = object.transactionId ?? "";
     message.fromSeq = (object.fromSeq !== undefined && object.fromSeq !== null) ? BigInt(object.fromSeq) : 0n;
+    message.history = object.history ?? false;
     return message;
   },
 };

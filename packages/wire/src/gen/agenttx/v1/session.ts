@@ -13,6 +13,8 @@ import {
   ExecuteStepResponse,
   PrepareStepRequest,
   PrepareStepResponse,
+  RegisterUndoRequest,
+  RegisterUndoResponse,
   ReportFailureRequest,
   ReportFailureResponse,
 } from "./steps.js";
@@ -53,6 +55,7 @@ export interface SessionRequest {
     | { $case: "reportFailure"; value: ReportFailureRequest }
     | { $case: "prepare"; value: PrepareStepRequest }
     | { $case: "complete"; value: CompleteStepRequest }
+    | { $case: "registerUndo"; value: RegisterUndoRequest }
     | undefined;
 }
 
@@ -69,6 +72,7 @@ export interface SessionResponse {
     | { $case: "prepare"; value: PrepareStepResponse }
     | { $case: "complete"; value: CompleteStepResponse }
     | { $case: "goaway"; value: SessionGoaway }
+    | { $case: "registerUndo"; value: RegisterUndoResponse }
     | undefined;
 }
 
@@ -129,6 +133,9 @@ export const SessionRequest: MessageFns<SessionRequest> = {
         break;
       case "complete":
         CompleteStepRequest.encode(message.request.value, writer.uint32(82).fork()).join();
+        break;
+      case "registerUndo":
+        RegisterUndoRequest.encode(message.request.value, writer.uint32(90).fork()).join();
         break;
     }
     return writer;
@@ -227,6 +234,14 @@ export const SessionRequest: MessageFns<SessionRequest> = {
             message.request = { $case: "complete", value: CompleteStepRequest.decode(reader, reader.uint32()) };
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.request = { $case: "registerUndo", value: RegisterUndoRequest.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -269,6 +284,10 @@ export const SessionRequest: MessageFns<SessionRequest> = {
         ? { $case: "prepare", value: PrepareStepRequest.fromJSON(object.prepare) }
         : isSet(object.complete)
         ? { $case: "complete", value: CompleteStepRequest.fromJSON(object.complete) }
+        : isSet(object.registerUndo)
+        ? { $case: "registerUndo", value: RegisterUndoRequest.fromJSON(object.registerUndo) }
+        : isSet(object.register_undo)
+        ? { $case: "registerUndo", value: RegisterUndoRequest.fromJSON(object.register_undo) }
         : undefined,
     };
   },
@@ -297,6 +316,8 @@ export const SessionRequest: MessageFns<SessionRequest> = {
       obj.prepare = PrepareStepRequest.toJSON(message.request.value);
     } else if (message.request?.$case === "complete") {
       obj.complete = CompleteStepRequest.toJSON(message.request.value);
+    } else if (message.request?.$case === "registerUndo") {
+      obj.registerUndo = RegisterUndoRequest.toJSON(message.request.value);
     }
     return obj;
   },
@@ -357,6 +378,12 @@ export const SessionRequest: MessageFns<SessionRequest> = {
         }
         break;
       }
+      case "registerUndo": {
+        if (object.request?.value !== undefined && object.request?.value !== null) {
+          message.request = { $case: "registerUndo", value: RegisterUndoRequest.fromPartial(object.request.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -401,6 +428,9 @@ export const SessionResponse: MessageFns<SessionResponse> = {
         break;
       case "goaway":
         SessionGoaway.encode(message.response.value, writer.uint32(90).fork()).join();
+        break;
+      case "registerUndo":
+        RegisterUndoResponse.encode(message.response.value, writer.uint32(98).fork()).join();
         break;
     }
     return writer;
@@ -510,6 +540,14 @@ export const SessionResponse: MessageFns<SessionResponse> = {
             message.response = { $case: "goaway", value: SessionGoaway.decode(reader, reader.uint32()) };
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.response = { $case: "registerUndo", value: RegisterUndoResponse.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -551,6 +589,10 @@ export const SessionResponse: MessageFns<SessionResponse> = {
         ? { $case: "complete", value: CompleteStepResponse.fromJSON(object.complete) }
         : isSet(object.goaway)
         ? { $case: "goaway", value: SessionGoaway.fromJSON(object.goaway) }
+        : isSet(object.registerUndo)
+        ? { $case: "registerUndo", value: RegisterUndoResponse.fromJSON(object.registerUndo) }
+        : isSet(object.register_undo)
+        ? { $case: "registerUndo", value: RegisterUndoResponse.fromJSON(object.register_undo) }
         : undefined,
     };
   },
@@ -580,6 +622,8 @@ export const SessionResponse: MessageFns<SessionResponse> = {
       obj.complete = CompleteStepResponse.toJSON(message.response.value);
     } else if (message.response?.$case === "goaway") {
       obj.goaway = SessionGoaway.toJSON(message.response.value);
+    } else if (message.response?.$case === "registerUndo") {
+      obj.registerUndo = RegisterUndoResponse.toJSON(message.response.value);
     }
     return obj;
   },
@@ -654,6 +698,12 @@ export const SessionResponse: MessageFns<SessionResponse> = {
       case "goaway": {
         if (object.response?.value !== undefined && object.response?.value !== null) {
           message.response = { $case: "goaway", value: SessionGoaway.fromPartial(object.response.value) };
+        }
+        break;
+      }
+      case "registerUndo": {
+        if (object.response?.value !== undefined && object.response?.value !== null) {
+          message.response = { $case: "registerUndo", value: RegisterUndoResponse.fromPartial(object.response.value) };
         }
         break;
       }

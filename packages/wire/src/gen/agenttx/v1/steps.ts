@@ -123,7 +123,19 @@ export interface PrepareStepResponse {
   argumentsJson: string;
   idempotencyKey: string;
   attempt: bigint;
-  effectId: string;
+}
+
+export interface RegisterUndoRequest {
+  transactionId: string;
+  /** As PrepareStep gave it. */
+  attempt: bigint;
+  /** A name that the worker's tool knows; it comes back as work of kind `undo`. */
+  action: string;
+  argumentsJson: string;
+}
+
+/** The undo is durable. */
+export interface RegisterUndoResponse {
 }
 
 export interface CompleteStepRequest {
@@ -1602,7 +1614,7 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
 };
 
 function createBasePrepareStepResponse(): PrepareStepResponse {
-  return { outcome: undefined, argumentsJson: "", idempotencyKey: "", attempt: 0n, effectId: "" };
+  return { outcome: undefined, argumentsJson: "", idempotencyKey: "", attempt: 0n };
 }
 
 export const PrepareStepResponse: MessageFns<PrepareStepResponse> = {
@@ -1621,9 +1633,6 @@ export const PrepareStepResponse: MessageFns<PrepareStepResponse> = {
         throw new globalThis.Error("value provided for field message.attempt of type uint64 too large");
       }
       writer.uint32(32).uint64(message.attempt);
-    }
-    if (message.effectId !== "") {
-      writer.uint32(42).string(message.effectId);
     }
     return writer;
   },
@@ -1673,14 +1682,6 @@ export const PrepareStepResponse: MessageFns<PrepareStepResponse> = {
             message.attempt = reader.uint64() as bigint;
             continue;
           }
-          case 5: {
-            if (tag !== 42) {
-              break;
-            }
-
-            message.effectId = reader.string();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1707,11 +1708,6 @@ export const PrepareStepResponse: MessageFns<PrepareStepResponse> = {
         ? globalThis.String(object.idempotency_key)
         : "",
       attempt: isSet(object.attempt) ? BigInt(object.attempt) : 0n,
-      effectId: isSet(object.effectId)
-        ? globalThis.String(object.effectId)
-        : isSet(object.effect_id)
-        ? globalThis.String(object.effect_id)
-        : "",
     };
   },
 
@@ -1729,9 +1725,6 @@ export const PrepareStepResponse: MessageFns<PrepareStepResponse> = {
     if (message.attempt !== 0n) {
       obj.attempt = message.attempt.toString();
     }
-    if (message.effectId !== "") {
-      obj.effectId = message.effectId;
-    }
     return obj;
   },
 
@@ -1746,7 +1739,186 @@ export const PrepareStepResponse: MessageFns<PrepareStepResponse> = {
     message.argumentsJson = object.argumentsJson ?? "";
     message.idempotencyKey = object.idempotencyKey ?? "";
     message.attempt = (object.attempt !== undefined && object.attempt !== null) ? BigInt(object.attempt) : 0n;
-    message.effectId = object.effectId ?? "";
+    return message;
+  },
+};
+
+function createBaseRegisterUndoRequest(): RegisterUndoRequest {
+  return { transactionId: "", attempt: 0n, action: "", argumentsJson: "" };
+}
+
+export const RegisterUndoRequest: MessageFns<RegisterUndoRequest> = {
+  encode(message: RegisterUndoRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.transactionId !== "") {
+      writer.uint32(10).string(message.transactionId);
+    }
+    if (message.attempt !== 0n) {
+      if (BigInt.asUintN(64, message.attempt) !== message.attempt) {
+        throw new globalThis.Error("value provided for field message.attempt of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.attempt);
+    }
+    if (message.action !== "") {
+      writer.uint32(26).string(message.action);
+    }
+    if (message.argumentsJson !== "") {
+      writer.uint32(34).string(message.argumentsJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RegisterUndoRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRegisterUndoRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.transactionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.attempt = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.action = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.argumentsJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RegisterUndoRequest {
+    return {
+      transactionId: isSet(object.transactionId)
+        ? globalThis.String(object.transactionId)
+        : isSet(object.transaction_id)
+        ? globalThis.String(object.transaction_id)
+        : "",
+      attempt: isSet(object.attempt) ? BigInt(object.attempt) : 0n,
+      action: isSet(object.action) ? globalThis.String(object.action) : "",
+      argumentsJson: isSet(object.argumentsJson)
+        ? globalThis.String(object.argumentsJson)
+        : isSet(object.arguments_json)
+        ? globalThis.String(object.arguments_json)
+        : "",
+    };
+  },
+
+  toJSON(message: RegisterUndoRequest): unknown {
+    const obj: any = {};
+    if (message.transactionId !== "") {
+      obj.transactionId = message.transactionId;
+    }
+    if (message.attempt !== 0n) {
+      obj.attempt = message.attempt.toString();
+    }
+    if (message.action !== "") {
+      obj.action = message.action;
+    }
+    if (message.argumentsJson !== "") {
+      obj.argumentsJson = message.argumentsJson;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<RegisterUndoRequest>): RegisterUndoRequest {
+    return RegisterUndoRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RegisterUndoRequest>): RegisterUndoRequest {
+    const message = createBaseRegisterUndoRequest();
+    message.transactionId = object.transactionId ?? "";
+    message.attempt = (object.attempt !== undefined && object.attempt !== null) ? BigInt(object.attempt) : 0n;
+    message.action = object.action ?? "";
+    message.argumentsJson = object.argumentsJson ?? "";
+    return message;
+  },
+};
+
+function createBaseRegisterUndoResponse(): RegisterUndoResponse {
+  return {};
+}
+
+export const RegisterUndoResponse: MessageFns<RegisterUndoResponse> = {
+  encode(_: RegisterUndoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RegisterUndoResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRegisterUndoResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): RegisterUndoResponse {
+    return {};
+  },
+
+  toJSON(_: RegisterUndoResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create(base?: DeepPartial<RegisterUndoResponse>): RegisterUndoResponse {
+    return RegisterUndoResponse.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<RegisterUndoResponse>): RegisterUndoResponse {
+    const message = createBaseRegisterUndoResponse();
     return message;
   },
 };
