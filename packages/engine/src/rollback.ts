@@ -177,13 +177,13 @@ async function restore(
   });
   const at = header.updatedAtMs;
   const rewound = encodeAudit({ k: "rewound", at, s: pending.step, to: target, why: pending.kind });
-  const restored = await open.tx.restoreSnapshot(target, {
+  // Begin took snapshot 1 of the same state as snapshot 0, and step 1 needs it to stay.
+  const restored = await open.tx.restoreSnapshot(nextStep, {
     fence: fenceOf(open),
     next: { step: nextStep },
     payload,
     records: answers(open, pending, result, facts.failureDigest),
     audit: [...facts.audit, rewound],
-    ...(target === 0 ? { snapshot: 1 } : {}),
   });
   open.header = header;
   open.nextStep = nextStep;
