@@ -53,7 +53,12 @@ async function compile() {
   let isQuiet = true;
   try {
     await runCommand("cmake", ["--build", buildRoot, "--config", "Release", "-j", "2"], {
-      env: { NINJA_STATUS: "[%f/%t] " },
+      env: {
+        NINJA_STATUS: "[%f/%t] ",
+        // With ccache, a second checkout of the same sources compiles in seconds.
+        CCACHE_BASEDIR: join(nativeRoot, ".."),
+        CCACHE_NOHASHDIR: "1",
+      },
       onLine: (line) => {
         if (line.startsWith("[") && !/^\[\d+\/\d+\] (Re-checking|Re-running)/.test(line)) {
           isQuiet = false;

@@ -14,6 +14,10 @@
 #include <string>
 #include <vector>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "families.h"
 #include "test_batch.h"
 
@@ -256,6 +260,42 @@ void BenchManyRestores(Store& store, int count, int keys) {
   Print("  the last tenth", last.median(), last.median() / first.median(), "of the first");
 }
 
+// What 10,000 open transactions cost in memory, in the store's own bookkeeping and in all.
+void BenchMemory(const std::string& path) {
+#if defined(__GLIBC__)
+  constexpr int kCount = 10'000;
+  std::shared_ptr<Store> store = OpenStore(path, false);
+  std::vector<std::string> ids;
+  for (int i = 0; i < kCount; i++) {
+    TransactionRef tx;
+    ids.push_back("0192f0a0-0000-7000-9000-" + std::to_string(i));
+    BatchBuilder payload;
+    Must(store->Begin({"", ids.back()}, {}, payload.Payload(std::string(100, 'p')), &tx).ok(),
+         "begin");
+    Step(*store, tx, KeyOf(i));
+  }
+  Must(store->Close().ok(), "close");
+  const auto started = Clock::now();
+  store = OpenStore(path, false);
+  const double open_ms = std::chrono::duration<double, std::milli>(Clock::now() - started).count();
+  Stats before;
+  Must(store->GetStats(&before).ok(), "stats");
+  const size_t heap_before = mallinfo2().uordblks + mallinfo2().hblkhd;
+  for (const std::string& id : ids) {
+    TransactionRef tx;
+    Must(store->Attach({"", id}, &tx).ok(), "attach");
+  }
+  const size_t heap = mallinfo2().uordblks + mallinfo2().hblkhd - heap_before;
+  Stats after;
+  Must(store->GetStats(&after).ok(), "stats");
+  const size_t rocks = after.memory_bytes - before.memory_bytes;
+  std::printf("10,000 open transactions: opened in %.1f ms; %zu bytes each, %zu of them our own\n",
+              open_ms, heap / kCount, heap > rocks ? (heap - rocks) / kCount : 0);
+#else
+  (void)path;
+#endif
+}
+
 // One thread drives many transactions, as a server's event loop does.
 double StepsPerSecond(Store& store, int transactions, int steps, double* steps_per_sync) {
   std::vector<TransactionRef> open;
@@ -331,6 +371,7 @@ int main(int argc, char** argv) {
     BenchCommit(*store, raw, rounds, 10, true);
     BenchManyRestores(*store, 5000, 3);
     BenchManyRestores(*store, 500, 1000);
+    BenchMemory(pattern + "/memory");
     double steps_per_sync = 0;
     const std::shared_ptr<Store> synced = OpenStore(pattern + "/synced", true);
     const double with_sync = StepsPerSecond(*synced, 64, 200, &steps_per_sync);

@@ -15,7 +15,7 @@ constexpr uint64_t kWalBytesMax = 256ull << 20;
 constexpr size_t kDeletionWindow = 1024;
 constexpr size_t kDeletionTrigger = 512;
 // Each range deletion slows reads of its memtable; after this many the memtable is flushed.
-constexpr uint32_t kRangeDeletionsMax = 64;
+constexpr uint32_t kRangeDeletionsMax = 128;
 
 }  // namespace
 
