@@ -28,10 +28,16 @@ export function callError(error: ServiceError, address: string): AgentTxError {
   return new AgentTxError(code, message, { details: { grpcStatus: error.code } });
 }
 
-/** True when nothing was decided and the same request id may be sent again. */
+/** True when nothing was decided and the same request id may be sent again (E1c). */
 export function mayRepeat(error: ServiceError): boolean {
-  if (errorInfoOf(error.metadata) !== null) return false;
+  const info = errorInfoOf(error.metadata);
+  if (info !== null) return isStopping(info.reason);
   return error.code === Status.UNAVAILABLE || error.code === Status.CANCELLED || isReset(error);
+}
+
+/** A server that stops, or that did not answer in time: another try gets the answer. */
+export function isStopping(reason: string): boolean {
+  return reason === "UNAVAILABLE";
 }
 
 /** A stream cut by HTTP/2 (RST_STREAM, a dying socket) arrives as INTERNAL or UNKNOWN. */
@@ -57,5 +63,13 @@ export function deadlineError(address: string, deadlineMs: number): AgentTxError
   return new AgentTxError(
     "UNAVAILABLE",
     `No answer from ${address} within ${deadlineMs} ms. The same request id may be sent again.`,
+  );
+}
+
+export function tooLargeError(bytes: number, bytesMax: number): AgentTxError {
+  return new AgentTxError(
+    "PAYLOAD_TOO_LARGE",
+    `The request has ${bytes} bytes, at most ${bytesMax} are allowed; nothing was sent.`,
+    { details: { bytes, bytesMax } },
   );
 }

@@ -29,8 +29,10 @@ export interface ClientOptions {
   readonly inFlightMax?: number;
 }
 
-/** Longest message either side accepts, in bytes (docs/limits.md). */
+/** Longest message that is sent, in bytes: what servers accept (docs/limits.md). */
 export const MESSAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** Longest answer that is read: an output of 4 MiB with what stands around it. */
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface ResolvedOptions {
   readonly address: string;
@@ -54,7 +56,7 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
     address: options.address,
     credentials: tls === undefined ? credentials.createInsecure() : tlsCredentials(tls),
     channel: {
-      "grpc.max_receive_message_length": MESSAGE_BYTES_MAX,
+      "grpc.max_receive_message_length": ANSWER_BYTES_MAX,
       "grpc.max_send_message_length": MESSAGE_BYTES_MAX,
       "grpc.keepalive_time_ms": 20_000,
       "grpc.keepalive_timeout_ms": 10_000,
@@ -78,8 +80,16 @@ function tlsCredentials(tls: TlsOptions): ChannelCredentials {
   if ((certFile === undefined) !== (keyFile === undefined)) {
     throw new AgentTxError("INVALID_ARGUMENT", "`certFile` and `keyFile` go together.");
   }
-  const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file));
+  const read = (file: string | undefined) => (file === undefined ? null : readPem(file));
   return credentials.createSsl(read(caFile), read(keyFile), read(certFile));
+}
+
+function readPem(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new AgentTxError("INVALID_ARGUMENT", `The PEM file ${file} cannot be read.`, { cause });
+  }
 }
 
 function positive(name: string, value: number): number {

@@ -1,38 +1,56 @@
 // Owns the session stream: many calls over one bidirectional stream.
 //
 //   T1 A call leaves `pending` only with its answer, its deadline, its signal, or `close`.
-//   T2 When the stream breaks, every pending call is sent again on the next one, in the order in
-//      which the calls were made; request ids make that harmless.
+//   T2 When a stream breaks, its unanswered calls are sent again on the next one, in the order in
+//      which they were made; request ids make that harmless. A stream that the server asked us to
+//      leave may still answer what it has.
 //   T3 At most `inFlightMax` calls are unanswered, and nothing is written while the stream is full.
+//   T4 A message that is too large fails alone; it never reaches the stream.
 
 import { AgentTxError } from "@agenttx/model";
 import { agentTxService, errorFromWire, type session } from "@agenttx/wire";
 import type { Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
-import { abortedError, callError, closedError, deadlineError, mayRepeat } from "./call-error.js";
-import type { ResolvedOptions } from "./options.js";
+import {
+  abortedError,
+  callError,
+  closedError,
+  deadlineError,
+  isStopping,
+  mayRepeat,
+  tooLargeError,
+} from "./call-error.js";
+import { MESSAGE_BYTES_MAX, type ResolvedOptions } from "./options.js";
 import { reconnectDelay } from "./reconnect-delay.js";
 import type { CallKind, CallOptions, RequestOf, ResponseOf, Transport } from "./transport.js";
 
-type Stream = ClientDuplexStream<session.SessionRequest, session.SessionResponse>;
+type Stream = ClientDuplexStream<Buffer, session.SessionResponse>;
 
 interface Pending {
-  readonly message: session.SessionRequest;
+  readonly bytes: Buffer;
   readonly kind: CallKind;
   readonly expiresAt: number;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
-  readonly stopListening: () => void;
-  sent: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: (() => void) | null;
+  /** Where it was sent; null while it waits to be sent (again). */
+  stream: Stream | null;
+  tries: number;
 }
 
 /** How often deadlines are looked at; one timer for all calls. */
-const SWEEP_MS = 200;
+const SWEEP_MS = 100;
+/** Room that trailers and framing may need. */
+const FRAME_BYTES = 64;
+
+const sendBytes = (bytes: Buffer): Buffer => bytes;
 
 export class SessionTransport implements Transport {
   readonly #client: Client;
   readonly #options: ResolvedOptions;
+  /** In the order in which the calls were made. */
   readonly #pending = new Map<number, Pending>();
-  /** Correlation ids that wait for room, oldest first. */
+  /** Correlation ids that wait to be sent, oldest first. */
   #queue: number[] = [];
   #stream: Stream | null = null;
   #writable = false;
@@ -53,27 +71,40 @@ export class SessionTransport implements Transport {
     request: RequestOf<Kind>,
     options: CallOptions = {},
   ): Promise<ResponseOf<Kind>> {
+    const { signal } = options;
     if (this.#closed) return Promise.reject(closedError());
-    if (options.signal?.aborted === true) return Promise.reject(abortedError());
+    if (signal?.aborted === true) return Promise.reject(abortedError());
     const id = this.#nextId();
+    const { deadlineMs } = this.#options;
+    let bytes: Buffer;
+    try {
+      bytes = agentTxService.session.requestSerialize({
+        correlationId: id,
+        deadlineMs,
+        request: { $case: kind, value: request } as session.SessionRequest["request"],
+      });
+    } catch (cause) {
+      return Promise.reject(unencodable(kind, cause));
+    }
+    if (bytes.length + FRAME_BYTES > MESSAGE_BYTES_MAX) {
+      return Promise.reject(tooLargeError(bytes.length, MESSAGE_BYTES_MAX));
+    }
     return new Promise((resolve, reject) => {
-      const onAbort = () => this.#settle(id)?.reject(abortedError());
-      options.signal?.addEventListener("abort", onAbort, { once: true });
+      const onAbort = signal === undefined ? null : () => this.#settle(id)?.reject(abortedError());
+      if (onAbort !== null) signal?.addEventListener("abort", onAbort, { once: true });
       this.#pending.set(id, {
-        message: {
-          correlationId: id,
-          deadlineMs: this.#options.deadlineMs,
-          request: { $case: kind, value: request } as session.SessionRequest["request"],
-        },
+        bytes,
         kind,
-        expiresAt: performance.now() + this.#options.deadlineMs,
+        expiresAt: performance.now() + deadlineMs,
         resolve: resolve as (value: never) => void,
         reject,
-        stopListening: () => options.signal?.removeEventListener("abort", onAbort),
-        sent: false,
+        signal,
+        onAbort,
+        stream: null,
+        tries: 0,
       });
       this.#queue.push(id);
-      this.#startSweeper();
+      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
       if (this.#stream === null) this.#connect();
       this.#flush();
     });
@@ -83,10 +114,10 @@ export class SessionTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     if (this.#reconnecting !== null) clearTimeout(this.#reconnecting);
-    this.#stopSweeper();
     const stream = this.#stream;
     this.#stream = null;
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(closedError());
+    this.#stopSweeper();
     stream?.end();
   }
 
@@ -99,20 +130,18 @@ export class SessionTransport implements Transport {
 
   #connect(): void {
     if (this.#closed || this.#stream !== null || this.#reconnecting !== null) return;
-    const { path, requestSerialize, responseDeserialize } = agentTxService.session;
+    const { path, responseDeserialize } = agentTxService.session;
     const stream: Stream = this.#client.makeBidiStreamRequest(
       path,
-      requestSerialize,
+      sendBytes,
       responseDeserialize,
       this.#options.metadata(),
     );
     this.#stream = stream;
     this.#writable = true;
-    this.#inFlight = 0;
-    for (const pending of this.#pending.values()) pending.sent = false;
-    this.#queue = [...this.#pending.keys()];
     stream.on("data", (message: session.SessionResponse) => this.#receive(stream, message));
     stream.on("drain", () => {
+      if (stream !== this.#stream) return;
       this.#writable = true;
       this.#flush();
     });
@@ -123,37 +152,44 @@ export class SessionTransport implements Transport {
   #flush(): void {
     const stream = this.#stream;
     if (stream === null) return;
-    let sent = 0;
+    let taken = 0;
     while (
-      sent < this.#queue.length &&
+      taken < this.#queue.length &&
       this.#writable &&
       this.#inFlight < this.#options.inFlightMax
     ) {
-      const pending = this.#pending.get(this.#queue[sent] ?? 0);
-      sent += 1;
-      if (pending === undefined || pending.sent) continue;
-      pending.sent = true;
+      const pending = this.#pending.get(this.#queue[taken] ?? 0);
+      taken += 1;
+      if (pending === undefined || pending.stream !== null) continue;
+      pending.stream = stream;
       this.#inFlight += 1;
-      this.#writable = stream.write(pending.message);
+      this.#writable = stream.write(pending.bytes);
     }
-    if (sent > 0) this.#queue.splice(0, sent);
+    if (taken === this.#queue.length) this.#queue.length = 0;
+    else if (taken > 0) this.#queue.splice(0, taken);
   }
 
   #receive(stream: Stream, message: session.SessionResponse): void {
-    if (stream !== this.#stream || message.response === undefined) return;
+    const { response, correlationId } = message;
+    if (response === undefined) return;
     this.#failures = 0;
-    const { response } = message;
     if (response.$case === "goaway") {
-      this.#reconnectLater(stream, response.value.reconnectAfterMs);
+      this.#leave(stream, response.value.reconnectAfterMs);
       return;
     }
-    const pending = this.#settle(message.correlationId);
+    const known = this.#pending.get(correlationId);
+    if (known === undefined || known.stream !== stream) return;
+    if (response.$case === "error" && isStopping(response.value.reason)) {
+      this.#repeatLater(correlationId, known);
+      return;
+    }
+    const pending = this.#settle(correlationId);
     if (pending === null) return;
     if (response.$case === "error") pending.reject(errorFromWire(response.value));
     else if (response.$case === pending.kind) pending.resolve(response.value as never);
     else
       pending.reject(new AgentTxError("INTERNAL", `${pending.kind} answered as ${response.$case}`));
-    this.#flush();
+    if (this.#queue.length > 0) this.#flush();
   }
 
   /** Removes a call from the books; null when it was settled before. */
@@ -161,26 +197,47 @@ export class SessionTransport implements Transport {
     const pending = this.#pending.get(id);
     if (pending === undefined) return null;
     this.#pending.delete(id);
-    pending.stopListening();
-    if (pending.sent) this.#inFlight = Math.max(0, this.#inFlight - 1);
-    if (this.#pending.size === 0) this.#stopSweeper();
+    if (pending.onAbort !== null) pending.signal?.removeEventListener("abort", pending.onAbort);
+    if (pending.stream !== null) this.#inFlight -= 1;
     return pending;
   }
 
+  /** The server is stopping: the same request is sent again after a pause. */
+  #repeatLater(id: number, pending: Pending): void {
+    pending.stream = null;
+    pending.tries += 1;
+    this.#inFlight -= 1;
+    const again = () => {
+      if (this.#pending.get(id) !== pending || this.#closed) return;
+      this.#queue.push(id);
+      this.#connect();
+      this.#flush();
+    };
+    setTimeout(again, reconnectDelay(pending.tries, Math.random())).unref();
+  }
+
   #broken(stream: Stream, error: ServiceError | null): void {
-    if (stream !== this.#stream) return;
-    this.#stream = null;
-    if (error !== null && !mayRepeat(error)) {
+    const current = stream === this.#stream;
+    if (current) this.#stream = null;
+    const mine = [...this.#pending].filter(([, pending]) => pending.stream === stream);
+    if (current && error !== null && !mayRepeat(error)) {
       // A refusal of the stream itself (token, quota, version): no repeat will be answered.
       const failure = callError(error, this.#options.address);
       for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(failure);
       return;
     }
-    if (this.#pending.size > 0) this.#reconnect(reconnectDelay(this.#failures++, Math.random()));
+    for (const [, pending] of mine) pending.stream = null;
+    this.#inFlight -= mine.length;
+    this.#queue = [...this.#pending].flatMap(([id, { stream: at }]) => (at === null ? [id] : []));
+    if (this.#stream !== null) this.#flush();
+    else if (this.#queue.length > 0) {
+      this.#reconnect(reconnectDelay(this.#failures++, Math.random()));
+    }
   }
 
-  /** The server drains: no new calls on this stream; what is pending is repeated elsewhere. */
-  #reconnectLater(stream: Stream, delayMs: number): void {
+  /** The server drains: no new calls on this stream; what it has it may still answer. */
+  #leave(stream: Stream, delayMs: number): void {
+    if (stream !== this.#stream) return;
     this.#stream = null;
     stream.end();
     this.#reconnect(delayMs);
@@ -190,24 +247,38 @@ export class SessionTransport implements Transport {
     if (this.#closed || this.#reconnecting !== null) return;
     this.#reconnecting = setTimeout(() => {
       this.#reconnecting = null;
-      if (this.#pending.size === 0) return;
+      if (this.#queue.length === 0) return;
       this.#connect();
       this.#flush();
     }, delayMs);
   }
 
-  #startSweeper(): void {
-    this.#sweeper ??= setInterval(() => {
-      const now = performance.now();
-      const { address, deadlineMs } = this.#options;
-      for (const [id, pending] of this.#pending) {
-        if (now >= pending.expiresAt) this.#settle(id)?.reject(deadlineError(address, deadlineMs));
-      }
-    }, SWEEP_MS);
+  #sweep(): void {
+    if (this.#pending.size === 0) {
+      this.#stopSweeper();
+      return;
+    }
+    const now = performance.now();
+    const { address, deadlineMs } = this.#options;
+    for (const [id, pending] of this.#pending) {
+      // Made in order and with equal deadlines: the rest is younger.
+      if (now < pending.expiresAt) return;
+      this.#settle(id)?.reject(deadlineError(address, deadlineMs));
+    }
   }
 
   #stopSweeper(): void {
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
     this.#sweeper = null;
   }
+}
+
+function unencodable(kind: CallKind, cause: unknown): AgentTxError {
+  return new AgentTxError(
+    "INVALID_ARGUMENT",
+    `The ${kind} request holds a value of a wrong type.`,
+    {
+      cause,
+    },
+  );
 }

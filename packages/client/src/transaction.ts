@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type RollbackOutcome,
   type StepOutcome,
+  type TransactionStatus,
   type TransactionView,
 } from "@agenttx/model";
 import {
@@ -18,6 +19,10 @@ import {
   viewFromWire,
 } from "@agenttx/wire";
 import { uuidv7 } from "uuidv7";
+import { runLocalStep } from "./local-step.js";
+import type { HistoryEntry } from "./operators.js";
+import type { LocalTool } from "./tool-calls.js";
+import type { StepArguments, StepOutput, ToolLike, ToolName } from "./tool-types.js";
 import type { Transport } from "./transport.js";
 
 export interface StepOptions {
@@ -34,28 +39,52 @@ export interface CallSignal {
   readonly signal?: AbortSignal;
 }
 
-export class ClientTransaction implements AsyncDisposable {
-  readonly id: string;
-  readonly #transport: Transport;
-  #nextStep: number;
-  #ended = false;
+/** What a handle needs of its client. */
+export interface HandleParts {
+  readonly transport: Transport;
+  readonly history: (transactionId: string) => Promise<readonly HistoryEntry[]>;
+}
 
-  /** Made by `client.begin` and `client.resume`. */
-  constructor(transport: Transport, id: string, nextStep: number, ended = false) {
-    this.#transport = transport;
-    this.id = id;
-    this.#nextStep = nextStep;
-    this.#ended = ended;
+export class ClientTransaction<Tools extends readonly ToolLike[] = readonly ToolLike[]>
+  implements AsyncDisposable
+{
+  readonly id: string;
+  readonly #parts: HandleParts;
+  #nextStep: number;
+  #status: TransactionStatus;
+
+  /** Internal: handles come from `client.begin` and `client.resume`. */
+  constructor(
+    parts: HandleParts,
+    known: {
+      readonly id: string;
+      readonly nextStep: number;
+      readonly status?: TransactionStatus;
+    },
+  ) {
+    this.#parts = parts;
+    this.id = known.id;
+    this.#nextStep = known.nextStep;
+    this.#status = known.status ?? "ACTIVE";
   }
 
-  /** The number of the next step; 0 when ended or frozen. */
+  /** The number of the next step, from the last answer; 0 when ended or frozen. */
   get nextStep(): number {
     return this.#nextStep;
   }
 
+  /** As the last answer said; `view` asks the server. */
+  get status(): TransactionStatus {
+    return this.#status;
+  }
+
   /** Runs one tool call on the server. A rollback is an answer, not an exception. */
-  async step(tool: string, args: JsonObject, options: StepOptions = {}): Promise<StepOutcome> {
-    const response = await this.#transport.call(
+  async step<const Name extends ToolName<Tools>>(
+    tool: Name,
+    args: StepArguments<Tools, Name>,
+    options: StepOptions = {},
+  ): Promise<StepOutcome<StepOutput<Tools, Name>>> {
+    const response = await this.#parts.transport.call(
       "step",
       {
         transactionId: this.id,
@@ -67,90 +96,135 @@ export class ClientTransaction implements AsyncDisposable {
       },
       { signal: options.signal },
     );
-    return this.#take(response);
+    // The output's type comes from the tool of this name, whose execute made it.
+    return this.#take(response) as StepOutcome<StepOutput<Tools, Name>>;
+  }
+
+  /**
+   * Runs one step whose tool is in this process: the server records the intent, `tool.execute`
+   * runs here, the server records the result. Undo, lookup and delivery are asked of a worker
+   * (`client.serve`); without one they wait there, visible.
+   *
+   * The tool's state is write-only: what it puts is written with the step. An irreversible tool
+   * is staged and sent by a worker after the commit. An effect that depends on the arguments is
+   * chosen before references are resolved.
+   */
+  async runLocal<Output>(
+    tool: LocalTool & { execute(args: never, context: never): Output },
+    args: JsonObject,
+    options: StepOptions = {},
+  ): Promise<StepOutcome<Awaited<Output>>> {
+    const response = await runLocalStep({
+      transport: this.#parts.transport,
+      transaction: this.id,
+      step: options.stepId ?? this.#nextStep,
+      tool,
+      args,
+      rawContext: options.rawContext ?? "",
+      requestId: requestId(options.requestId),
+      signal: options.signal,
+    });
+    // The output's type is that of the tool's execute, whose result crossed as JSON.
+    return this.#take(response) as StepOutcome<Awaited<Output>>;
   }
 
   /** A step that succeeded turned out wrong: decided like a failure of that step (R9a). */
   async reportFailure(
     step: number,
-    report: { readonly key?: string | null; readonly text: string },
-    options: CallSignal & { readonly requestId?: string } = {},
+    report: { readonly key?: string | null; readonly text: string; readonly requestId?: string },
+    options: CallSignal = {},
   ): Promise<StepOutcome> {
-    const { outcome } = await this.#transport.call(
+    const { outcome } = await this.#parts.transport.call(
       "reportFailure",
       {
         transactionId: this.id,
         stepId: step,
         key: report.key ?? "",
         text: report.text,
-        requestId: requestId(options.requestId),
+        requestId: requestId(report.requestId),
       },
       { signal: options.signal },
     );
-    return this.#take(required(outcome));
+    if (outcome === undefined) throw new AgentTxError("INTERNAL", "an answer without an outcome");
+    return this.#take(outcome);
   }
 
   /** Rewinds to before `toStep` (>= 1) and stays open. */
   async rollback(
     toStep: number,
-    options: CallSignal & { readonly requestId?: string; readonly reason?: string } = {},
+    options: CallSignal & { readonly requestId?: string } = {},
   ): Promise<RollbackOutcome> {
     if (!Number.isSafeInteger(toStep) || toStep < 1) {
       throw new AgentTxError("INVALID_ARGUMENT", "`toStep` must be 1 or more; use abort() to end.");
     }
-    return this.#rollback(toStep, options);
+    return this.#rollback(toStep, "", options);
   }
 
   /** Ends the transaction: everything compensated, staged effects dropped, state discarded. */
-  async abort(reason = "", options: CallSignal = {}): Promise<RollbackOutcome> {
-    return this.#rollback(undefined, { ...options, reason });
+  async abort(reason = "ABORTED_BY_CALLER", options: CallSignal = {}): Promise<RollbackOutcome> {
+    return this.#rollback(undefined, reason, options);
   }
 
   /** Publishes the state. Throws WRITE_CONFLICT when another transaction was first. */
-  async commit(options: CallSignal & { readonly requestId?: string } = {}): Promise<CommitOutcome> {
-    const request = { transactionId: this.id, requestId: requestId(options.requestId) };
+  async commit(options: CallSignal = {}): Promise<CommitOutcome> {
+    const request = { transactionId: this.id, requestId: requestId(undefined) };
     const outcome = commitFromWire(
-      await this.#transport.call("commit", request, { signal: options.signal }),
+      await this.#parts.transport.call("commit", request, { signal: options.signal }),
     );
     this.#nextStep = 0;
-    this.#ended = true;
+    this.#status = "COMMITTED";
     return outcome;
   }
 
   /** What the transaction is now; pages of the context are joined. */
   async view(options: CallSignal = {}): Promise<TransactionView> {
-    return fetchView(this.#transport, this.id, options);
+    const view = await fetchView(this.#parts.transport, this.id, options);
+    this.#nextStep = view.nextStep;
+    this.#status = view.status;
+    return view;
   }
 
-  /** Aborts a transaction that has not ended. */
+  /** What ran, what was undone and why, from the audit chain; calls no tool. */
+  history(): Promise<readonly HistoryEntry[]> {
+    return this.#parts.history(this.id);
+  }
+
+  /** Leaving the scope of `await using` aborts; an ended or frozen transaction is left as it is. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#ended) await this.abort("disposed");
+    if (isOver(this.#status) || this.#status === "FROZEN") return;
+    await this.abort("LEFT_WITHOUT_COMMIT");
   }
 
   async #rollback(
     toStep: number | undefined,
-    options: CallSignal & { readonly requestId?: string; readonly reason?: string },
+    reason: string,
+    options: CallSignal & { readonly requestId?: string },
   ): Promise<RollbackOutcome> {
     const request = {
       transactionId: this.id,
       toStep,
-      reason: options.reason ?? "",
+      reason,
       requestId: requestId(options.requestId),
     };
     const outcome = rollbackFromWire(
-      await this.#transport.call("rollback", request, { signal: options.signal }),
+      await this.#parts.transport.call("rollback", request, { signal: options.signal }),
     );
     this.#nextStep = outcome.nextStep;
-    if (toStep === undefined) this.#ended = true;
+    this.#status = outcome.status;
     return outcome;
   }
 
   #take(response: steps.ExecuteStepResponse): StepOutcome {
     const outcome = outcomeFromWire(response);
     this.#nextStep = outcome.nextStep;
-    if (outcome.status === "FAILED" && outcome.transactionStatus === "FAILED") this.#ended = true;
+    this.#status = outcome.status === "FAILED" ? outcome.transactionStatus : "ACTIVE";
     return outcome;
   }
+}
+
+/** True for a status that never changes again. */
+export function isOver(status: TransactionStatus): boolean {
+  return status === "COMMITTED" || status === "ROLLED_BACK" || status === "FAILED";
 }
 
 /** All pages of one transaction's view. */
@@ -185,11 +259,4 @@ export function requestId(given: string | undefined): string {
     throw new AgentTxError("INVALID_ARGUMENT", "`requestId` is empty; omit it or give one.");
   }
   return given;
-}
-
-export function required(
-  outcome: steps.ExecuteStepResponse | undefined,
-): steps.ExecuteStepResponse {
-  if (outcome === undefined) throw new AgentTxError("INTERNAL", "an answer without an outcome");
-  return outcome;
 }

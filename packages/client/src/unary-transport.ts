@@ -1,9 +1,17 @@
-// Owns the unary fallback: one HTTP/2 stream a call, for proxies that cut long streams.
+// Owns unary calls: one HTTP/2 stream each. The fallback for proxies that cut long streams, and the
+// way of the calls that operators make.
 
 import { agentTxService } from "@agenttx/wire";
 import type { Client, MethodDefinition, ServiceError } from "@grpc/grpc-js";
-import { abortedError, callError, closedError, deadlineError, mayRepeat } from "./call-error.js";
-import type { ResolvedOptions } from "./options.js";
+import {
+  abortedError,
+  callError,
+  closedError,
+  deadlineError,
+  mayRepeat,
+  tooLargeError,
+} from "./call-error.js";
+import { MESSAGE_BYTES_MAX, type ResolvedOptions } from "./options.js";
 import { reconnectDelay } from "./reconnect-delay.js";
 import type { CallKind, CallOptions, RequestOf, ResponseOf, Transport } from "./transport.js";
 
@@ -17,10 +25,14 @@ const METHODS: Methods = {
   get: agentTxService.getTransaction,
   reportFailure: agentTxService.reportFailure,
   prepare: agentTxService.prepareStep,
+  registerUndo: agentTxService.registerUndo,
   complete: agentTxService.completeStep,
 };
 
-export class UnaryTransport implements Transport {
+const sendBytes = (bytes: Buffer): Buffer => bytes;
+
+/** Calls of any method, repeated while the server is away and the deadline allows. */
+export class UnaryCaller {
   readonly #client: Client;
   readonly #options: ResolvedOptions;
   readonly #closing = new AbortController();
@@ -30,23 +42,26 @@ export class UnaryTransport implements Transport {
     this.#options = options;
   }
 
-  async call<Kind extends CallKind>(
-    kind: Kind,
-    request: RequestOf<Kind>,
-    options: CallOptions = {},
-  ): Promise<ResponseOf<Kind>> {
-    const expiresAt = Date.now() + this.#options.deadlineMs;
+  async call<Request, Response>(
+    method: MethodDefinition<Request, Response>,
+    request: Request,
+    { signal }: CallOptions = {},
+  ): Promise<Response> {
+    const { address, deadlineMs } = this.#options;
+    // Monotonic: a clock that jumps neither ends a call nor makes it endless.
+    const expiresAt = performance.now() + deadlineMs;
+    const bytes = method.requestSerialize(request);
+    if (bytes.length > MESSAGE_BYTES_MAX) throw tooLargeError(bytes.length, MESSAGE_BYTES_MAX);
     for (let failures = 0; ; failures += 1) {
       if (this.#closing.signal.aborted) throw closedError();
-      if (isAborted(options.signal)) throw abortedError();
-      const { error, response } = await this.#once(METHODS[kind], request, expiresAt, options);
+      if (isAborted(signal)) throw abortedError();
+      const { error, response } = await this.#once(method, bytes, expiresAt, signal);
       if (response !== null) return response;
-      if (isAborted(options.signal)) throw abortedError();
+      if (isAborted(signal)) throw abortedError();
       if (this.#closing.signal.aborted) throw closedError();
       const delay = reconnectDelay(failures, Math.random());
-      if (error === null || !mayRepeat(error) || Date.now() + delay >= expiresAt) {
-        if (error !== null) throw callError(error, this.#options.address);
-        throw deadlineError(this.#options.address, this.#options.deadlineMs);
+      if (error === null || !mayRepeat(error) || performance.now() + delay >= expiresAt) {
+        throw error === null ? deadlineError(address, deadlineMs) : callError(error, address);
       }
       await new Promise((resolve) => setTimeout(resolve, delay));
     }
@@ -58,28 +73,47 @@ export class UnaryTransport implements Transport {
 
   #once<Request, Response>(
     method: MethodDefinition<Request, Response>,
-    request: Request,
-    deadline: number,
-    options: CallOptions,
+    bytes: Buffer,
+    expiresAt: number,
+    signal: AbortSignal | undefined,
   ): Promise<{ error: ServiceError | null; response: Response | null }> {
     return new Promise((resolve) => {
       const call = this.#client.makeUnaryRequest(
         method.path,
-        method.requestSerialize,
+        sendBytes,
         method.responseDeserialize,
-        request,
+        bytes,
         this.#options.metadata(),
-        { deadline },
+        { deadline: Date.now() + Math.max(1, expiresAt - performance.now()) },
         (error, response) => {
-          for (const signal of signals) signal.removeEventListener("abort", cancel);
+          for (const one of signals) one.removeEventListener("abort", cancel);
           resolve({ error, response: response ?? null });
         },
       );
       const cancel = () => call.cancel();
-      const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
-      for (const signal of signals) signal.addEventListener("abort", cancel, { once: true });
+      const signals = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
+      for (const one of signals) one.addEventListener("abort", cancel, { once: true });
     });
   }
+}
+
+export class UnaryTransport implements Transport {
+  readonly #caller: UnaryCaller;
+
+  constructor(caller: UnaryCaller) {
+    this.#caller = caller;
+  }
+
+  call<Kind extends CallKind>(
+    kind: Kind,
+    request: RequestOf<Kind>,
+    options: CallOptions = {},
+  ): Promise<ResponseOf<Kind>> {
+    return this.#caller.call(METHODS[kind], request, options);
+  }
+
+  /** The caller is the client's and is closed by it. */
+  close(): void {}
 }
 
 /** A function, because a signal changes between two looks at it and a compiler thinks it does not. */
