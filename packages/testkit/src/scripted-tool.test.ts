@@ -10,6 +10,7 @@ function context(
 ): ToolContext {
   return {
     transaction: "t",
+    namespace: "",
     step: 2,
     attempt: 5,
     idempotencyKey: options.key ?? "k",
@@ -29,6 +30,7 @@ function context(
 function undoContext(key = "k", signal = new AbortController().signal): UndoContext {
   return {
     transaction: "t",
+    namespace: "",
     step: 2,
     effectId: "e",
     idempotencyKey: key,

@@ -57,6 +57,7 @@ export function toolContext(
   const registered: Registered[] = [];
   return {
     transaction: "t",
+    namespace: "",
     step: 1,
     attempt: 1,
     idempotencyKey: options.key ?? "key-1",
@@ -74,6 +75,7 @@ export function toolContext(
 export function undoContext(key = "key-1"): UndoContext {
   return {
     transaction: "t",
+    namespace: "",
     step: 1,
     effectId: "e",
     idempotencyKey: key,
