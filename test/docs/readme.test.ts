@@ -1,16 +1,36 @@
 // Goal: what the documents say is true. Method: every JavaScript example of a README that is
 // followed by its output is run and compared; every link leads somewhere.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { codeBlocks, localLinks, markdownFiles, ROOT } from "./markdown.js";
 
 const directory = mkdtempSync(join(tmpdir(), "agenttx-readme-"));
-// The examples resolve packages like a program of the examples does.
-symlinkSync(join(ROOT, "examples", "snippets", "node_modules"), join(directory, "node_modules"));
+linkPackages(join(directory, "node_modules"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Every package under its name, as an installed one; zod is what examples use beside them. */
+function linkPackages(modules: string): void {
+  mkdirSync(join(modules, "@agenttx"), { recursive: true });
+  for (const entry of readdirSync(join(ROOT, "packages"))) {
+    const folder = join(ROOT, "packages", entry);
+    if (!existsSync(join(folder, "package.json"))) continue;
+    const { name } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    symlinkSync(folder, join(modules, name));
+  }
+  symlinkSync(join(ROOT, "test", "node_modules", "zod"), join(modules, "zod"));
+}
 
 const files = markdownFiles();
 
