@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const coreTest = join(root, "native", "build", "core", "agenttx_core_test");
+const coreTest = join(root, "native", "build", "Release", "agenttx_core_test");
 const args = process.argv.slice(2);
 
 /** Runs a command, shows its output live and returns its exit code and text. */

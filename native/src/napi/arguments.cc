@@ -11,8 +11,8 @@ namespace {
 constexpr double kSafeIntegerMax = 9007199254740991.0;
 
 [[noreturn]] void Refuse(const char* name, const char* wanted) {
-  throw Refusal(Status(Code::kInvalidArgument, std::string(name) + " must be " + wanted +
-                                                   "; nothing was done."));
+  throw Refusal(Status(Code::kInvalidArgument,
+                       std::string(name) + " must be " + wanted + "; nothing was done."));
 }
 
 // False when `value` is no typed array of that type.

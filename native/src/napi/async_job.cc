@@ -56,8 +56,8 @@ void AsyncJob::Finish(napi_env env) noexcept {
 
 Napi::Value RunAsync(napi_env env, const StoreHandleRef& handle, JobOptions options, JobWork work,
                      JobResult result) {
-  auto job = std::make_shared<AsyncJob>(handle, options.long_write, std::move(work),
-                                        std::move(result));
+  auto job =
+      std::make_shared<AsyncJob>(handle, options.long_write, std::move(work), std::move(result));
   Napi::Value promise = job->Begin(env);
   try {
     options.threads->Run([job, completions = handle->context->completions()]() mutable {

@@ -90,8 +90,7 @@ void Completions::Close() noexcept {
     last_ = nullptr;
     dropped = std::move(first_);
   }
-  DropAll(std::move(dropped),
-          [](Completion& completion) { return std::move(completion.next_); });
+  DropAll(std::move(dropped), [](Completion& completion) { return std::move(completion.next_); });
 }
 
 }  // namespace agenttx::node

@@ -37,9 +37,8 @@ Napi::Value StoreWrap::ReadRecord(const Napi::CallbackInfo& info) {
     const Arguments args(info);
     const TransactionName name{args.Text(0, "namespace"), args.Text(1, "id")};
     std::optional<std::string> value;
-    Status status =
-        handle_->store->ReadRecord(name, DecodeSpace(args, 2), args.U32(3, "step"),
-                                   args.U53(4, "seq"), args.Text(5, "name"), &value);
+    Status status = handle_->store->ReadRecord(name, DecodeSpace(args, 2), args.U32(3, "step"),
+                                               args.U53(4, "seq"), args.Text(5, "name"), &value);
     if (!status.ok()) throw Refusal(std::move(status));
     if (!value) return info.Env().Null();
     return Napi::Value(info.Env(), MakeBytes(info.Env(), std::move(*value)));

@@ -83,9 +83,8 @@ Napi::Value StoreWrap::Fork(const Napi::CallbackInfo& info) {
                  options = begin.options, batch = std::string(begin.batch)](JobOutput& output) {
       return store->Fork(from, step, name, options, batch, &output.transaction);
     };
-    return RunAsync(info.Env(), handle_,
-                    {.threads = &handle_->write_threads(), .long_write = true}, std::move(work),
-                    ResultTransaction(handle_));
+    return RunAsync(info.Env(), handle_, {.threads = &handle_->write_threads(), .long_write = true},
+                    std::move(work), ResultTransaction(handle_));
   });
 }
 

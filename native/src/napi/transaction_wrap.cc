@@ -189,10 +189,8 @@ Napi::Value TransactionWrap::Apply(const Napi::CallbackInfo& info) {
       // It would have had to wait: repeated below, where waiting is allowed.
       if (status.code() != Code::kResourceExhausted) throw Refusal(std::move(status));
     }
-    auto work = [store = handle_->store, transaction = transaction_,
-                 batch = std::string(batch)](JobOutput&) {
-      return store->Apply(transaction, batch, false, nullptr);
-    };
+    auto work = [store = handle_->store, transaction = transaction_, batch = std::string(batch)](
+                    JobOutput&) { return store->Apply(transaction, batch, false, nullptr); };
     return RunAsync(env, handle_, {.threads = &handle_->context->computing()}, std::move(work));
   });
 }
@@ -213,8 +211,8 @@ Napi::Value TransactionWrap::Restore(const Napi::CallbackInfo& info) {
       return Pair(env, Number(env, output.numbers[0]), Number(env, output.numbers[1]));
     };
     return RunAsync(info.Env(), handle_,
-                    {.threads = &handle_->write_threads(), .long_write = IsLong()},
-                    std::move(work), std::move(result));
+                    {.threads = &handle_->write_threads(), .long_write = IsLong()}, std::move(work),
+                    std::move(result));
   });
 }
 
@@ -231,12 +229,11 @@ Napi::Value TransactionWrap::Commit(const Napi::CallbackInfo& info) {
       return status;
     };
     auto result = [](napi_env env, JobOutput& output) -> napi_value {
-      return Pair(env, Napi::BigInt::New(env, output.numbers[0]),
-                  Number(env, output.numbers[1]));
+      return Pair(env, Napi::BigInt::New(env, output.numbers[0]), Number(env, output.numbers[1]));
     };
     return RunAsync(info.Env(), handle_,
-                    {.threads = &handle_->write_threads(), .long_write = IsLong()},
-                    std::move(work), std::move(result));
+                    {.threads = &handle_->write_threads(), .long_write = IsLong()}, std::move(work),
+                    std::move(result));
   });
 }
 
