@@ -1,6 +1,7 @@
 // Owns the start of the process: parse the command line, run one command, set the exit code.
 // Nothing heavy is imported here: the engine and the addon load with the command that needs them.
 
+import type { SettingFacts } from "@agenttx/server/settings";
 import { type Command, CommanderError } from "commander";
 import { EXIT } from "./exit-codes.js";
 import { createOutput } from "./output.js";
@@ -8,9 +9,12 @@ import { createProgram } from "./program.js";
 
 async function main(argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.OK;
-  const program = createProgram((code) => {
-    exitCode = code;
-  });
+  const program = createProgram(
+    (code) => {
+      exitCode = code;
+    },
+    await settingsFor(argv[0]),
+  );
   try {
     await program.parseAsync([...argv], { from: "user" });
     return exitCode;
@@ -30,6 +34,15 @@ async function main(argv: readonly string[]): Promise<number> {
       new AgentTxError("INVALID_ARGUMENT", `${message}. See agenttx --help.`.replace("..", ".")),
     );
   }
+}
+
+/** The settings of serve, where the command line speaks of them: loading them takes a while. */
+async function settingsFor(command: string | undefined): Promise<readonly SettingFacts[]> {
+  if (command === undefined || !["serve", "config", "completion", "help"].includes(command)) {
+    return [];
+  }
+  const { settingFacts } = await import("@agenttx/server/settings");
+  return settingFacts();
 }
 
 /** Help of the command that was called without its subcommand. */

@@ -65,7 +65,9 @@ export function createOutput(options: OutputOptions): Output {
         const document = { apiVersion: API_VERSION, type: "error", error: body, exitCode };
         print(process.stdout, JSON.stringify(document, jsonValue));
       }
-      print(process.stderr, `agenttx: ${code}: ${printable(message)}`);
+      for (const line of linesOf(message, details)) {
+        print(process.stderr, `agenttx: ${code}: ${printable(line)}`);
+      }
       if (options.verbose) print(process.stderr, stackOf(error));
       return exitCode;
     },
@@ -95,6 +97,12 @@ function describe(error: unknown): { code: string; message: string; details: obj
   }
   const message = error instanceof Error ? error.message : String(error);
   return { code: "INTERNAL", message: message === "" ? "unknown failure" : message, details: {} };
+}
+
+/** Several problems at once, as of settings, are a line each; anything else is one line. */
+function linesOf(message: string, details: object): readonly string[] {
+  const problems = "problems" in details ? details.problems : null;
+  return Array.isArray(problems) && problems.length > 0 ? problems.map(String) : [message];
 }
 
 /** Stack and causes, for --verbose only. */

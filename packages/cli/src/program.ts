@@ -2,9 +2,13 @@
 // when it is called.
 
 import { readFileSync } from "node:fs";
+import { AgentTxError } from "@agenttx/model";
+import type { SettingFacts } from "@agenttx/server/settings";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Output } from "./output.js";
 import { createOutput } from "./output.js";
+import type { ServerOptions } from "./remote.js";
+import { addServerCommands, type Building } from "./server-commands.js";
 
 /** Options every command has. */
 export interface GlobalOptions {
@@ -20,6 +24,8 @@ export interface GlobalOptions {
 export interface CommandContext {
   readonly output: Output;
   readonly dataDirectory: string;
+  /** Set when the command is to talk to a running server. */
+  readonly server?: ServerOptions;
 }
 
 const RESOLUTION_KINDS = [
@@ -34,8 +40,14 @@ const EXIT_CODES = `
 Exit codes: 0 done, 1 failed (run: aborted and undone), 2 usage, 3 not found, 4 conflict,
 5 store unavailable, 6 something could not be undone, 130 interrupted, 143 terminated.`;
 
-/** The whole command line; `setExitCode` is called once by the command that ran. */
-export function createProgram(setExitCode: (code: number) => void): Command {
+/**
+ * The whole command line; `setExitCode` is called once by the command that ran. `settings` become
+ * the flags of serve and config.
+ */
+export function createProgram(
+  setExitCode: (code: number) => void,
+  settings: readonly SettingFacts[] = [],
+): Command {
   const program = new Command("agenttx")
     .description("Transactions for the tool calls of AI agents")
     .version(version(), "--version")
@@ -46,6 +58,9 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   addRun(program, setExitCode);
   addQueries(program, setExitCode);
   addRepairs(program, setExitCode);
+  addUndo(program, setExitCode);
+  const act: Building["act"] = async (command, run) => setExitCode(await within(command, run));
+  addServerCommands({ program, common: bare, act, collect }, settings);
   addHouseKeeping(program, setExitCode);
   return program;
 }
@@ -72,7 +87,7 @@ function addRun(program: Command, setExitCode: (code: number) => void): void {
 }
 
 function addQueries(program: Command, setExitCode: (code: number) => void): void {
-  common(program.command("list"))
+  remote(common(program.command("list")))
     .description("list transactions, open ones and ended ones")
     .option("--limit <n>", "at most this many", wholeNumber, 100)
     .action(async (options, command) => {
@@ -82,7 +97,7 @@ function addQueries(program: Command, setExitCode: (code: number) => void): void
         ),
       );
     });
-  common(program.command("show"))
+  remote(common(program.command("show")))
     .argument("<id>", "transaction")
     .description("show one transaction")
     .action(async (id, _options, command) => {
@@ -102,7 +117,7 @@ function addQueries(program: Command, setExitCode: (code: number) => void): void
         ),
       );
     });
-  common(program.command("unresolved"))
+  remote(common(program.command("unresolved")))
     .description("list effects that could not be undone")
     .action(async (_options, command) => {
       setExitCode(
@@ -137,7 +152,7 @@ function addRepairs(program: Command, setExitCode: (code: number) => void): void
         ),
       );
     });
-  common(program.command("resolve"))
+  remote(common(program.command("resolve")))
     .argument("<effect>", "effect id, as `agenttx unresolved` shows it")
     .description("record what became of an effect that could not be undone")
     .addOption(
@@ -153,6 +168,39 @@ function addRepairs(program: Command, setExitCode: (code: number) => void): void
       setExitCode(
         await within(command, async (context) =>
           (await import("./commands/resolve.js")).resolve(context, effect, options),
+        ),
+      );
+    });
+}
+
+function addUndo(program: Command, setExitCode: (code: number) => void): void {
+  remote(common(program.command("rollback")))
+    .argument("<id>", "transaction")
+    .description("take back the steps from one on; the transaction stays open")
+    .addOption(
+      new Option("--to-step <n>", "the step that comes next then")
+        .argParser(wholeNumber)
+        .makeOptionMandatory(),
+    )
+    .option("--tools <module>", "module that exports `tools`, for their undo", collect, [])
+    .option("--files-root <dir>", "add the fs.* tools, below this directory")
+    .action(async (id, options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/rollback.js")).rollback(context, id, options),
+        ),
+      );
+    });
+  remote(common(program.command("abort")))
+    .argument("<id>", "transaction")
+    .description("take back everything and end the transaction")
+    .option("--reason <text>", "why, for the audit journal", "ABORTED_BY_OPERATOR")
+    .option("--tools <module>", "module that exports `tools`, for their undo", collect, [])
+    .option("--files-root <dir>", "add the fs.* tools, below this directory")
+    .action(async (id, options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/rollback.js")).abort(context, id, options),
         ),
       );
     });
@@ -189,10 +237,29 @@ function addHouseKeeping(program: Command, setExitCode: (code: number) => void):
 }
 
 function common(command: Command): Command {
+  return bare(
+    command.addOption(
+      new Option("--data <dir>", "data directory").env("AGENTTX_DATA_DIR").default(".agenttx"),
+    ),
+  );
+}
+
+/** For commands that can talk to a running server instead of opening the data directory. */
+function remote(command: Command): Command {
   return command
     .addOption(
-      new Option("--data <dir>", "data directory").env("AGENTTX_DATA_DIR").default(".agenttx"),
+      new Option("--server <address>", "a running server, host:port, instead of --data").env(
+        "AGENTTX_SERVER",
+      ),
     )
+    .option("--token-file <file>", "file with the bearer token; or AGENTTX_TOKEN")
+    .option("--tls-ca <file>", "PEM authority of the server's certificate")
+    .option("--tls-cert <file>", "PEM client certificate")
+    .option("--tls-key <file>", "PEM key of the client certificate");
+}
+
+function bare(command: Command): Command {
+  return command
     .option("--json", "print JSON")
     .option("--no-color", "print no colours, as with NO_COLOR")
     .option("--quiet", "print no remarks")
@@ -212,10 +279,23 @@ async function within(
     colour: options.color !== false,
   });
   try {
-    return await run({ output, dataDirectory: options.data });
+    const server = serverOf(command);
+    const context = { output, dataDirectory: options.data };
+    return await run(server === null ? context : { ...context, server });
   } catch (error) {
     return output.failure(error);
   }
+}
+
+/** null: the data directory. An explicit --data is stronger than AGENTTX_SERVER. */
+function serverOf(command: Command): ServerOptions | null {
+  const { server, ...rest } = command.opts<Omit<ServerOptions, "address"> & { server?: string }>();
+  if (server === undefined) return null;
+  if (command.getOptionValueSource("data") === "cli") {
+    if (command.getOptionValueSource("server") === "env") return null;
+    throw new AgentTxError("INVALID_ARGUMENT", "--data and --server exclude each other.");
+  }
+  return { ...rest, address: server };
 }
 
 function collect(value: string, before: readonly string[]): string[] {

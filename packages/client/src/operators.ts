@@ -20,6 +20,7 @@ export interface TransactionSummary {
   readonly nextStep: number;
   readonly globalResets: number;
   readonly unresolvedEffects: number;
+  readonly stepsCommitted: number;
   readonly beganAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -109,6 +110,7 @@ function summaryFromWire(message: transactions.TransactionSummary): TransactionS
     nextStep: message.nextStepId,
     globalResets: message.globalResets,
     unresolvedEffects: message.unresolvedEffects,
+    stepsCommitted: message.stepsCommitted,
     beganAtMs: Number(message.beganAtMs),
     updatedAtMs: Number(message.updatedAtMs),
   };

@@ -54,7 +54,7 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
         return `${flagName(name)} (from ${origins[name] ?? "file"}): ${issue.message}`;
       });
   if (!parsed.success || problems.length > 0) {
-    throw new AgentTxError("INVALID_ARGUMENT", problems.join("\n"));
+    throw new AgentTxError("INVALID_ARGUMENT", problems.join("\n"), { details: { problems } });
   }
   return { settings: parsed.data, origins: origins as Record<SettingName, Origin> };
 }

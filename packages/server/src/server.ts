@@ -33,7 +33,7 @@ import { WorkQueue } from "./work/work-queue.js";
 
 export interface ServerOptions {
   readonly settings: Settings;
-  /** Beside the built-in ones. */
+  /** Beside the built-in ones; one of the same name replaces the built-in. */
   readonly tools?: readonly ToolShape[];
   /** Default: JSON lines on stderr. */
   readonly log?: Logger;
@@ -61,7 +61,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       ? null
       : new TokenFile(settings.tokensFile, (message) => log.warn(message));
   const authenticator = new Authenticator(tokens, settings.tlsClientCa !== undefined);
-  const tools = [...serverTools(settings), ...(options.tools ?? [])];
+  const own = options.tools ?? [];
+  const names = new Set(own.map(({ name }) => name));
+  const tools = [...serverTools(settings).filter(({ name }) => !names.has(name)), ...own];
   const store = await openStore({
     path: settings.dataDir,
     syncWrites: settings.syncWrites,

@@ -36,7 +36,7 @@ const address = z
 
 /** Every setting; the names are those of the config file, `--kebab-case` and `AGENTTX_SNAKE_CASE`. */
 export const settingsSchema = z.strictObject({
-  dataDir: z.string().min(1).default("./agenttx-data").describe("Directory of the database"),
+  dataDir: z.string().min(1).default(".agenttx").describe("Directory of the database"),
   listen: address.default("127.0.0.1:7878").describe("gRPC address"),
   httpListen: address
     .or(z.literal("off"))
@@ -105,4 +105,39 @@ export function environmentName(name: string): string {
 /** `dataDir` -> `data_dir`, the name in agenttx.toml. */
 export function fileName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export interface SettingFacts {
+  readonly name: SettingName;
+  readonly flag: string;
+  readonly environment: string;
+  readonly file: string;
+  /** `switch`: on or off; `list`: several, separated by commas. */
+  readonly kind: "switch" | "list" | "value";
+  readonly description: string;
+  /** undefined: off, or another default that the description tells. */
+  readonly fallback: Settings[SettingName];
+}
+
+/** What help, documents and `agenttx config` say about each setting. */
+export function settingFacts(): readonly SettingFacts[] {
+  const defaults = settingsSchema.parse({});
+  return SETTING_NAMES.map((name) => {
+    const field = settingsSchema.shape[name];
+    return {
+      name,
+      flag: flagName(name),
+      environment: environmentName(name),
+      file: fileName(name),
+      kind: kindOf(field.safeParse("true").data),
+      description: field.description ?? "",
+      fallback: defaults[name],
+    };
+  });
+}
+
+/** A switch reads "true" as true, a list as one entry. */
+function kindOf(read: unknown): SettingFacts["kind"] {
+  if (typeof read === "boolean") return "switch";
+  return Array.isArray(read) ? "list" : "value";
 }

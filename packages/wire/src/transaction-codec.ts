@@ -144,6 +144,7 @@ export function summaryToWire(view: TransactionView): TransactionSummary {
     nextStepId: view.nextStep,
     globalResets: view.globalResets,
     unresolvedEffects: view.unresolvedEffects.length,
+    stepsCommitted: view.stepsCommitted,
     beganAtMs: BigInt(view.beganAtMs),
     updatedAtMs: BigInt(view.updatedAtMs),
   };

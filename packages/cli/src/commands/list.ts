@@ -1,9 +1,8 @@
 // Owns `agenttx list`.
 
-import type { TransactionView } from "@agenttx/model";
 import { EXIT } from "../exit-codes.js";
+import { type ListedTransaction, openOperator } from "../operator.js";
 import type { CommandContext } from "../program.js";
-import { openSession } from "../session.js";
 import { tableLines } from "../table.js";
 
 /** Newest last, as ids sort; an empty store gives an empty list. */
@@ -11,29 +10,29 @@ export async function list(
   context: CommandContext,
   options: { readonly limit: number },
 ): Promise<number> {
-  const { output, dataDirectory } = context;
-  const session = await openSession({ dataDirectory });
+  const { output } = context;
+  const operator = await openOperator(context);
   try {
-    const views = await session.engine.list({ limit: options.limit });
+    const views = await operator.list(options.limit);
     output.data(views);
     if (views.length === 0) output.note("no transactions");
     else {
       const columns = [
-        { title: "id", value: (view: TransactionView) => view.id },
-        { title: "status", value: (view: TransactionView) => view.status },
+        { title: "id", value: (view: ListedTransaction) => view.id },
+        { title: "status", value: (view: ListedTransaction) => view.status },
         { title: "steps", align: "right" as const, value: stepsOf },
-        { title: "agent", value: (view: TransactionView) => view.agentId },
-        { title: "updated", value: (view: TransactionView) => isoTime(view.updatedAtMs) },
+        { title: "agent", value: (view: ListedTransaction) => view.agentId },
+        { title: "updated", value: (view: ListedTransaction) => isoTime(view.updatedAtMs) },
       ];
       for (const line of tableLines(views, columns, output.paint)) output.line(line);
     }
     return EXIT.OK;
   } finally {
-    await session.close();
+    await operator.close();
   }
 }
 
-function stepsOf(view: TransactionView): number {
+function stepsOf(view: ListedTransaction): number {
   return view.nextStep > 0 ? view.nextStep - 1 : view.stepsCommitted;
 }
 

@@ -2,9 +2,9 @@
 
 import type { EffectRecord, ResolutionKind } from "@agenttx/model";
 import { EXIT } from "../exit-codes.js";
+import { openOperator } from "../operator.js";
 import { API_VERSION } from "../output.js";
 import type { CommandContext } from "../program.js";
-import { openSession } from "../session.js";
 
 export interface ResolveOptions {
   readonly kind: ResolutionKind;
@@ -23,16 +23,20 @@ export async function resolve(
   effectId: string,
   options: ResolveOptions,
 ): Promise<number> {
-  const { output, dataDirectory } = context;
-  const { kind, actor, note } = options;
-  const session = await openSession({ ...options, dataDirectory });
+  const { output } = context;
+  const { kind, actor, note, tools, filesRoot } = options;
+  const operator = await openOperator({
+    ...context,
+    tools,
+    ...(filesRoot === undefined ? {} : { filesRoot }),
+  });
   try {
-    const effect = await session.engine.resolveEffect(effectId, { kind, actor, note });
+    const effect = await operator.resolve(effectId, { kind, actor, note });
     output.data({ apiVersion: API_VERSION, type: "effect", ...effect });
     output.line(`${effect.effectId}  ${effect.state}  ${textOf(effect)}`);
     return effect.waitsFor === null ? EXIT.OK : EXIT.UNRESOLVED;
   } finally {
-    await session.close();
+    await operator.close();
   }
 }
 

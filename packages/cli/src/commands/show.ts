@@ -2,18 +2,18 @@
 
 import type { TransactionView } from "@agenttx/model";
 import { EXIT } from "../exit-codes.js";
+import { openOperator } from "../operator.js";
 import { API_VERSION, printable } from "../output.js";
 import type { CommandContext } from "../program.js";
-import { openSession } from "../session.js";
 import { pairLines } from "../table.js";
 import { isoTime } from "./list.js";
 
 /** NOT_FOUND for an id that was never there or whose record has expired. */
 export async function show(context: CommandContext, id: string): Promise<number> {
-  const { output, dataDirectory } = context;
-  const session = await openSession({ dataDirectory });
+  const { output } = context;
+  const operator = await openOperator(context);
   try {
-    const view = await session.engine.get(id);
+    const view = await operator.get(id);
     output.data({ apiVersion: API_VERSION, type: "transaction", ...view });
     for (const line of pairLines(pairsOf(view), output.paint)) output.line(line);
     for (const constraint of view.constraints) output.line(`learnt  ${printable(constraint.text)}`);
@@ -22,7 +22,7 @@ export async function show(context: CommandContext, id: string): Promise<number>
     }
     return EXIT.OK;
   } finally {
-    await session.close();
+    await operator.close();
   }
 }
 

@@ -2,17 +2,17 @@
 
 import type { EffectRecord } from "@agenttx/model";
 import { EXIT } from "../exit-codes.js";
+import { openOperator } from "../operator.js";
 import type { CommandContext } from "../program.js";
-import { openSession } from "../session.js";
 import { tableLines } from "../table.js";
 import { isoTime } from "./list.js";
 
 /** Oldest first; exit code 0 also when there are some: asking is no failure. */
 export async function unresolved(context: CommandContext): Promise<number> {
-  const { output, dataDirectory } = context;
-  const session = await openSession({ dataDirectory });
+  const { output } = context;
+  const operator = await openOperator(context);
   try {
-    const effects = await session.engine.unresolved();
+    const effects = await operator.unresolved();
     output.data(effects);
     if (effects.length === 0) output.note("nothing is unresolved");
     else {
@@ -30,6 +30,6 @@ export async function unresolved(context: CommandContext): Promise<number> {
     }
     return EXIT.OK;
   } finally {
-    await session.close();
+    await operator.close();
   }
 }

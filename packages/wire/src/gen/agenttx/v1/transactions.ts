@@ -137,6 +137,7 @@ export interface TransactionSummary {
   unresolvedEffects: number;
   beganAtMs: bigint;
   updatedAtMs: bigint;
+  stepsCommitted: number;
 }
 
 export interface WatchTransactionsRequest {
@@ -2058,6 +2059,7 @@ function createBaseTransactionSummary(): TransactionSummary {
     unresolvedEffects: 0,
     beganAtMs: 0n,
     updatedAtMs: 0n,
+    stepsCommitted: 0,
   };
 }
 
@@ -2092,6 +2094,9 @@ export const TransactionSummary: MessageFns<TransactionSummary> = {
         throw new globalThis.Error("value provided for field message.updatedAtMs of type int64 too large");
       }
       writer.uint32(64).int64(message.updatedAtMs);
+    }
+    if (message.stepsCommitted !== 0) {
+      writer.uint32(72).uint32(message.stepsCommitted);
     }
     return writer;
   },
@@ -2173,6 +2178,14 @@ export const TransactionSummary: MessageFns<TransactionSummary> = {
             message.updatedAtMs = reader.int64() as bigint;
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.stepsCommitted = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2223,6 +2236,11 @@ export const TransactionSummary: MessageFns<TransactionSummary> = {
         : isSet(object.updated_at_ms)
         ? BigInt(object.updated_at_ms)
         : 0n,
+      stepsCommitted: isSet(object.stepsCommitted)
+        ? globalThis.Number(object.stepsCommitted)
+        : isSet(object.steps_committed)
+        ? globalThis.Number(object.steps_committed)
+        : 0,
     };
   },
 
@@ -2252,6 +2270,9 @@ export const TransactionSummary: MessageFns<TransactionSummary> = {
     if (message.updatedAtMs !== 0n) {
       obj.updatedAtMs = message.updatedAtMs.toString();
     }
+    if (message.stepsCommitted !== 0) {
+      obj.stepsCommitted = Math.round(message.stepsCommitted);
+    }
     return obj;
   },
 
@@ -2270,6 +2291,7 @@ export const TransactionSummary: MessageFns<TransactionSummary> = {
     message.updatedAtMs = (object.updatedAtMs !== undefined && object.updatedAtMs !== null)
       ? BigInt(object.updatedAtMs)
       : 0n;
+    message.stepsCommitted = object.stepsCommitted ?? 0;
     return message;
   },
 };
