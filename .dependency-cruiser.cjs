@@ -7,11 +7,23 @@ const ALLOWED = {
   wire: ["model"],
   storage: ["model"],
   engine: ["model", "policy", "hints", "ledger"],
+  recovery: ["model", "ledger", "engine"],
   tools: ["model"],
   testkit: ["model", "storage", "engine"],
-  server: ["model", "policy", "hints", "ledger", "wire", "storage", "engine", "tools"],
+  server: ["model", "policy", "hints", "ledger", "wire", "storage", "engine", "recovery", "tools"],
   client: ["model", "wire"],
-  cli: ["model", "policy", "hints", "ledger", "storage", "engine", "tools", "server", "client"],
+  cli: [
+    "model",
+    "policy",
+    "hints",
+    "ledger",
+    "storage",
+    "engine",
+    "recovery",
+    "tools",
+    "server",
+    "client",
+  ],
 };
 const TESTS = "\\.test\\.ts$|/testdata/|/testing/";
 

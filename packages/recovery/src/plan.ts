@@ -1,0 +1,173 @@
+// Owns the plan of a recovery (C5): what is undone in which order, what is looked up first, what
+// cannot be undone and what needs a person. Making one changes nothing.
+//
+//   P1 The digest covers the fencing token, the checkpoint and the basis of each ledger: applying a
+//      plan whose basis has changed is refused.
+//   P2 Newest revision first, newest effect first: a reverse dependency order.
+
+import { createHash } from "node:crypto";
+import {
+  type CannotItem,
+  type CompensationPlan,
+  canonicalJson,
+  isOpen,
+  type LookUpItem,
+  planCompensation,
+  type UndoItem,
+} from "@agenttx/ledger";
+import type { EffectRecord, JsonValue } from "@agenttx/model";
+import {
+  type CheckpointChoice,
+  type ChosenCheckpoint,
+  chooseCheckpoint,
+} from "./choose-checkpoint.js";
+import type { RecoveryCore } from "./core.js";
+import { lineageOf, type Scope, scopeOf } from "./lineage.js";
+import { migrationPath } from "./migrations.js";
+import { auditEntries } from "./workflow-audit.js";
+import type { CheckpointRef, WorkflowRecord } from "./workflow-record.js";
+
+interface InRevision {
+  readonly revision: number;
+}
+
+/** A state change in the database that going back takes away with the old revision. */
+export interface LocalMutation {
+  readonly revision: number;
+  readonly step: number;
+  readonly tool: string;
+}
+
+export interface RecoveryPlan {
+  readonly v: 1;
+  readonly workflow: string;
+  readonly namespace: string;
+  /** State when the plan was made; only a plan of a frozen workflow can be applied. */
+  readonly state: string;
+  readonly fencingToken: string;
+  readonly revision: number;
+  readonly checkpoint: CheckpointRef & { readonly name: string; readonly schemaVersion: number };
+  /** Versions that the application's migrations will be run from, in order. */
+  readonly migrations: readonly number[];
+  /** Steps after the checkpoint that stand now; their writes go with the old revision. */
+  readonly mutations: readonly LocalMutation[];
+  /** First of all: what happened is found out, then it is undone or dropped. */
+  readonly lookUp: readonly (LookUpItem & InRevision)[];
+  /** Staged effects that never leave. */
+  readonly drop: readonly string[];
+  /** In the order of execution. */
+  readonly undo: readonly (UndoItem & InRevision & { readonly undoUntilMs: number | null })[];
+  /** What stays, and why; each one goes to a person unless its tool comes back. */
+  readonly cannot: readonly (CannotItem & InRevision)[];
+  /** Whom the owners named for what needs a person. */
+  readonly needsPerson: readonly { readonly effectId: string; readonly owner: string | null }[];
+  /** Invariants that must hold before the workflow counts as recovered. */
+  readonly invariants: readonly string[];
+  readonly digest: string;
+}
+
+/** A plan, and what applying it needs beside it. */
+export interface PlannedRecovery {
+  readonly plan: RecoveryPlan;
+  readonly chosen: ChosenCheckpoint;
+}
+
+/** Throws NOT_FOUND and INVALID_ARGUMENT about the checkpoint, MIGRATION_MISSING. */
+export async function planRecovery(
+  core: RecoveryCore,
+  record: WorkflowRecord,
+  choice: CheckpointChoice,
+): Promise<PlannedRecovery> {
+  const lineage = lineageOf(record);
+  const chosen = await chooseCheckpoint(core, record, lineage, choice);
+  const { revision, step, name, schemaVersion } = chosen.checkpoint;
+  const migrations = migrationPath(schemaVersion, core.schemaVersion, core.migrations);
+  const scope = scopeOf(lineage, { revision, step });
+  const parts: Part[] = [];
+  for (const one of scope) parts.push(await planPart(core, one));
+  // Open effects before the checkpoint are not undone, but nothing resumes while one is open.
+  const rest = lineage.filter(({ revision: own }) => own < revision);
+  for (const one of rest) parts.push(await planPart(core, { ...one, fromStep: Infinity }));
+  const content = {
+    v: 1 as const,
+    workflow: record.workflow,
+    namespace: record.namespace,
+    state: record.recovery.state,
+    fencingToken: `${record.recovery.fencingToken}`,
+    revision: record.recovery.revision,
+    checkpoint: { revision, step, name, schemaVersion },
+    migrations,
+    mutations: parts.flatMap(({ mutations }) => mutations),
+    lookUp: parts.flatMap(({ plan, scope: of }) => plan.lookUp.map((item) => ({ ...item, ...of }))),
+    drop: parts.flatMap(({ plan }) => [...plan.drop]),
+    undo: parts.flatMap(({ plan, scope: of, byId }) =>
+      plan.undo.map((item) => {
+        return { ...item, ...of, undoUntilMs: byId.get(item.effectId)?.undoUntilMs ?? null };
+      }),
+    ),
+    cannot: parts.flatMap(({ plan, scope: of }) => plan.cannot.map((item) => ({ ...item, ...of }))),
+    needsPerson: parts.flatMap(needsPerson),
+    invariants: core.invariants.map((invariant) => invariant.name),
+  };
+  const basis = parts.map(({ plan }) => plan.digest);
+  const digest = sha256(canonicalJson([plain(content), basis]));
+  return { plan: { ...content, digest }, chosen };
+}
+
+interface Part {
+  readonly scope: InRevision;
+  readonly plan: CompensationPlan;
+  readonly byId: ReadonlyMap<string, EffectRecord>;
+  readonly mutations: readonly LocalMutation[];
+}
+
+async function planPart(core: RecoveryCore, scope: Scope): Promise<Part> {
+  const all = await core.revisions.effects(scope);
+  const effects = all.filter(({ step, state }) => {
+    return (step >= scope.fromStep && step <= scope.upTo) || isOpen(state);
+  });
+  const plan = planCompensation({
+    effects,
+    undoActions: await core.revisions.undoActions(scope),
+    fromStep: 0,
+    nowMs: core.clock.now(),
+    factsOf: (tool) => core.revisions.undoFacts(tool),
+    hash: sha256,
+  });
+  const byId = new Map(effects.map((effect) => [effect.effectId, effect]));
+  const mutations = await mutationsOf(core, scope);
+  return { scope: { revision: scope.revision }, plan, byId, mutations };
+}
+
+function needsPerson({ plan, byId }: Part): RecoveryPlan["needsPerson"] {
+  const waiting = [
+    ...plan.lookUp.filter(({ canLookUp }) => !canLookUp),
+    ...plan.cannot.filter(({ reason }) => reason !== "tool-missing" && reason !== "action-missing"),
+  ];
+  return waiting.map(({ effectId }) => ({ effectId, owner: byId.get(effectId)?.owner ?? null }));
+}
+
+/** Steps of the part that stand, newest first, from the audit chain. */
+async function mutationsOf(core: RecoveryCore, scope: Scope): Promise<LocalMutation[]> {
+  const steps = new Map<number, string>();
+  for await (const { entry } of auditEntries(core.store, scope)) {
+    if (entry.k === "step" && typeof entry.s === "number" && typeof entry.t === "string") {
+      steps.set(entry.s, entry.t);
+    }
+    const to = entry.k === "rewound" ? Number(entry.to) : entry.k === "abort" ? 0 : null;
+    if (to !== null) for (const step of steps.keys()) if (step >= to) steps.delete(step);
+  }
+  return [...steps]
+    .filter(([step]) => step >= scope.fromStep && step <= scope.upTo)
+    .sort(([one], [other]) => other - one)
+    .map(([step, tool]) => ({ revision: scope.revision, step, tool }));
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Interfaces are no index types, so a plan goes through JSON once. */
+export function plain(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}

@@ -1,0 +1,114 @@
+// Owns the durable account of a workflow and its bytes (C1, C2): space `meta`, name `workflow/{id}`.
+//
+//   J1 Versioned; a newer version is refused with FORMAT_TOO_NEW and left as it is.
+//   J2 A workflow that needs attention at the next start is also listed under `workflow-work/{id}`,
+//      in the same batch: a start reads that list and not every workflow.
+
+import type { BeginRevision } from "@agenttx/engine";
+import { decodeRecord, encodeRecord, type WorkflowRecovery } from "@agenttx/ledger";
+import { AgentTxError, type RecordWrite } from "@agenttx/model";
+
+/** A place to go back to: after this step of this revision; step 0 = as the revision began. */
+export interface CheckpointRef {
+  readonly revision: number;
+  readonly step: number;
+}
+
+export interface RevisionEntry {
+  /** From 1, no gaps. */
+  readonly revision: number;
+  readonly transaction: string;
+  /** Null for the first one. */
+  readonly base: CheckpointRef | null;
+  readonly startedAtMs: number;
+}
+
+/** The recovery that is under way; null while Running. */
+export interface RecoveryRun {
+  readonly requestedAtMs: number;
+  /** Set when a plan is applied. */
+  readonly checkpoint: CheckpointRef | null;
+  readonly digest: string | null;
+  /** The transaction that will be the next revision: fixed before it exists. */
+  readonly nextTransaction: string | null;
+  /** Goes on with the new revision by itself once it has recovered. */
+  readonly resume: boolean;
+  /** Every undo of the plan was tried at least once. */
+  readonly tried: boolean;
+  /** Why it does not go on although nothing is open; for people. */
+  readonly problem: string | null;
+}
+
+export interface WorkflowRecord {
+  readonly workflow: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly begin: BeginRevision;
+  readonly recovery: WorkflowRecovery;
+  readonly revisions: readonly RevisionEntry[];
+  readonly run: RecoveryRun | null;
+  readonly createdAtMs: number;
+  /** How the last revision ended, once its predecessors are put away; null before. */
+  readonly finished: { readonly status: string; readonly atMs: number } | null;
+}
+
+export const WORKFLOW_PREFIX = "workflow/";
+export const WORK_PREFIX = "workflow-work/";
+const WHAT = "workflow record";
+
+export function encodeWorkflow(record: WorkflowRecord): Uint8Array {
+  const { recovery } = record;
+  return encodeRecord({
+    ...record,
+    recovery: { ...recovery, fencingToken: `${recovery.fencingToken}` },
+  });
+}
+
+/** Throws STORE_CORRUPT and FORMAT_TOO_NEW. */
+export function decodeWorkflow(bytes: Uint8Array): WorkflowRecord {
+  const members = decodeRecord(bytes, WHAT);
+  const { recovery, revisions, workflow } = members;
+  const token = typeof recovery === "object" && recovery !== null && "fencingToken" in recovery;
+  if (!token || !Array.isArray(revisions) || revisions.length === 0 || typeof workflow !== "string")
+    throw new AgentTxError(
+      "STORE_CORRUPT",
+      `A stored ${WHAT} cannot be read; it is left as it is. Other workflows are not affected.`,
+      { details: { record: WHAT } },
+    );
+  const fencingToken = BigInt(`${recovery.fencingToken}`);
+  // Written by encodeWorkflow alone, which takes a whole record.
+  const record = members as unknown as WorkflowRecord;
+  return { ...record, recovery: { ...record.recovery, fencingToken } };
+}
+
+/** The writes that make this record the durable one (J2). */
+export function workflowWrites(record: WorkflowRecord): RecordWrite[] {
+  const { workflow, recovery, revisions, finished } = record;
+  const needsWork = recovery.state !== "Running" || (revisions.length > 1 && finished === null);
+  return [
+    { space: "meta", name: `${WORKFLOW_PREFIX}${workflow}`, value: encodeWorkflow(record) },
+    {
+      space: "meta",
+      name: `${WORK_PREFIX}${workflow}`,
+      value: needsWork ? new Uint8Array([1]) : null,
+    },
+  ];
+}
+
+/** The revision that runs, or that the recovery takes back. */
+export function currentRevision(record: WorkflowRecord): RevisionEntry {
+  const last = record.revisions.at(-1);
+  if (last === undefined) throw new AgentTxError("INTERNAL", "A workflow has no revision.");
+  return last;
+}
+
+/** The revision of this number. Throws NOT_FOUND. */
+export function revisionOf(record: WorkflowRecord, revision: number): RevisionEntry {
+  const entry = record.revisions[revision - 1];
+  if (entry !== undefined) return entry;
+  throw new AgentTxError(
+    "NOT_FOUND",
+    `Workflow ${record.workflow} has no revision ${revision}; nothing was changed.`,
+    { details: { workflow: record.workflow, revision } },
+  );
+}
