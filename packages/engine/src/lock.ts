@@ -26,10 +26,14 @@ export class OperationLock {
     return this.#running;
   }
 
-  /** Runs `work` as the operation. REQUIRES: nothing is running. */
+  /**
+   * Runs `work` as the operation; `ended`, when given, is called when it has ended.
+   * REQUIRES: nothing is running.
+   */
   run<Result>(
     fields: Pick<Operation, "kind" | "step" | "requestId"> & Partial<Pick<Operation, "request">>,
     work: (operation: Operation) => Promise<Result>,
+    ended?: () => void,
   ): Promise<Result> {
     const operation: Operation = {
       kind: fields.kind,
@@ -40,7 +44,7 @@ export class OperationLock {
       promise: IDLE,
     };
     this.#running = operation;
-    const promise = this.#finish(work(operation));
+    const promise = this.#finish(work(operation), ended);
     operation.promise = promise;
     return promise;
   }
@@ -56,11 +60,12 @@ export class OperationLock {
     }
   }
 
-  async #finish<Result>(work: Promise<Result>): Promise<Result> {
+  async #finish<Result>(work: Promise<Result>, ended?: () => void): Promise<Result> {
     try {
       return await work;
     } finally {
       this.#running = null;
+      ended?.();
     }
   }
 }

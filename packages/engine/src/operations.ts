@@ -108,18 +108,22 @@ export async function unfreezeOperation(open: OpenTransaction): Promise<boolean>
 type OperationFields = Pick<Operation, "kind" | "step" | "requestId"> &
   Partial<Pick<Operation, "request">>;
 
-async function run<Result>(
+function run<Result>(
   open: OpenTransaction,
   fields: OperationFields,
   work: (operation: Operation) => Promise<Result>,
 ): Promise<Result> {
-  requireEngineOpen(open.engine.closing);
-  requireOwned(open);
   try {
-    return await open.lock.run(fields, work);
-  } finally {
-    open.lastActiveMs = open.engine.clock.monotonic();
-    const key = transactionKey(open.id, open.namespace);
-    if (open.ended !== null && !open.fenced) open.engine.open.delete(key);
+    requireEngineOpen(open.engine.closing);
+    requireOwned(open);
+  } catch (error) {
+    return Promise.reject(error);
   }
+  return open.lock.run(fields, work, () => leave(open));
+}
+
+function leave(open: OpenTransaction): void {
+  open.lastActiveMs = open.engine.clock.monotonic();
+  if (open.ended === null || open.fenced) return;
+  open.engine.open.delete(transactionKey(open.id, open.namespace));
 }

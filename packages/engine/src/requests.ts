@@ -4,7 +4,7 @@
 //   Q2 It outlives rewinds, restarts and the transaction; a repeat runs nothing, ever.
 //   Q3 A success is stored by reference: its output is in the step's record while the step stands
 //      and in the audit chain after the commit. Undone, it is answered REQUEST_UNDONE.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   AgentTxError,
   limits,
@@ -50,9 +50,7 @@ export function requireRequestId(id: string): void {
 
 /** SHA-256, hex, of what was asked: equal for equal content, whatever the order of keys. */
 export function requestDigest(kind: string, name: string, content: unknown): string {
-  return createHash("sha256")
-    .update(`${kind}\0${name}\0${canonicalize(content)}`)
-    .digest("hex");
+  return hash("sha256", `${kind}\0${name}\0${canonicalize(content)}`, "hex");
 }
 
 export function answerRecord(id: string, digest: string, answer: StoredAnswer): RecordWrite {

@@ -9,10 +9,20 @@ import { type OpenTransaction, tell } from "./state.js";
 import { failStep, unsettledEffects } from "./step/failure.js";
 import { endedOf, readTerminal } from "./terminal.js";
 
-/**
- * After it, the transaction is active, frozen or ended. Costs two comparisons when there is nothing
- * to do. REQUIRES: the lock is held.
- */
+/** False when `makeReady` has something to do. */
+export function isReady(open: OpenTransaction): boolean {
+  const { engine, header } = open;
+  return (
+    !open.outcomeUnknown &&
+    open.ended === null &&
+    open.undoFrom === null &&
+    header.status !== "ROLLING_BACK" &&
+    header.infrastructureFailures <= engine.settings.infrastructureFailuresMax &&
+    open.incarnation === engine.store.incarnation
+  );
+}
+
+/** After it, the transaction is active, frozen or ended. REQUIRES: the lock is held. */
 export async function makeReady(open: OpenTransaction): Promise<void> {
   if (open.outcomeUnknown) await learnOutcome(open);
   if (open.ended !== null) return;

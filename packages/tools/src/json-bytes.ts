@@ -2,11 +2,10 @@
 
 import type { JsonValue } from "@agenttx/model";
 
-const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder("utf-8", { fatal: true });
 
 export function encodeJson(value: JsonValue): Uint8Array {
-  return ENCODER.encode(JSON.stringify(value));
+  return Buffer.from(JSON.stringify(value));
 }
 
 /** Throws when the bytes are not UTF-8 JSON: someone else wrote them. */

@@ -38,22 +38,34 @@ export type Execution =
   | { readonly kind: "unresolved"; readonly cause: FailureCause }
   | { readonly kind: "stopped" };
 
-export async function executeCall(
+/** No promise is made for a tool that answers at once and works. */
+export function executeCall(
   open: OpenTransaction,
   call: PreparedCall,
   control: StopControl,
-): Promise<Execution> {
+): Execution | Promise<Execution> {
   if (call.tool.scope !== "store" && call.effectClass !== "read-only") {
     return executeEffect(open, call, control);
   }
-  for (let failedTries = 1; ; failedTries += 1) {
-    open.attempt = open.tx.beginAttempt();
-    const run = await runLocal(open, call, control, new StateBuffer(open.tx));
-    if (run.kind !== "failed") return run;
+  const first = runLocal(open, call, control);
+  if (!(first instanceof Promise) && first.kind === "succeeded") return first;
+  return retryLocal(open, call, control, first);
+}
+
+async function retryLocal(
+  open: OpenTransaction,
+  call: PreparedCall,
+  control: StopControl,
+  first: Execution | Promise<Execution>,
+): Promise<Execution> {
+  let run = await first;
+  for (let failedTries = 1; run.kind === "failed"; failedTries += 1) {
     const waitMs = retryDelay(call, hintOf(run.cause), failedTries);
-    if (waitMs === null) return run;
+    if (waitMs === null) break;
     if (!(await pause(open, control, waitMs))) return { kind: "stopped" };
+    run = await runLocal(open, call, control);
   }
+  return run;
 }
 
 async function executeEffect(
@@ -69,24 +81,31 @@ async function executeEffect(
   return runExternal(open, call, control, buffer);
 }
 
-async function runLocal(
+/** One try, with an attempt and a buffer of its own (X2). */
+function runLocal(
   open: OpenTransaction,
   call: PreparedCall,
   control: StopControl,
-  buffer: StateBuffer,
-): Promise<Execution> {
+): Execution | Promise<Execution> {
+  open.attempt = open.tx.beginAttempt();
+  const buffer = new StateBuffer(open.tx);
+  const failed = (error: unknown): Execution => {
+    buffer.seal();
+    if (buffer.storeError !== null) throw buffer.storeError;
+    return failedRun(call, error);
+  };
   try {
     const context = new LocalContext(open, control, buffer);
     // The schema made these arguments for this tool.
     const answer: unknown = call.tool.execute(call.args as never, context);
-    const output = isThenable(answer)
-      ? await control.wait(answer, open.engine.clock, call.tool.deadlineMs ?? DEADLINE_MS_DEFAULT)
-      : answer;
-    return succeeded(call, output, buffer, null);
+    if (!isThenable(answer)) return succeeded(call, answer, buffer, null);
+    const deadlineMs = call.tool.deadlineMs ?? DEADLINE_MS_DEFAULT;
+    return control
+      .wait(answer, open.engine.clock, deadlineMs)
+      .then((output) => succeeded(call, output, buffer, null))
+      .catch(failed);
   } catch (error) {
-    buffer.seal();
-    if (buffer.storeError !== null) throw buffer.storeError;
-    return failedRun(call, error);
+    return failed(error);
   }
 }
 

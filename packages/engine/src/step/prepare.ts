@@ -28,38 +28,61 @@ const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 const NO_REFERENCES: ResolvedArguments["references"] = [];
 const NO_EFFECTS: readonly string[] = [];
 
-/** Every refusal is a failure of the step (R9); nothing has run then. */
-export async function prepareCall(
+/**
+ * Every refusal is a failure of the step (R9); nothing has run then. Without references, and with a
+ * schema that answers at once, no promise is made.
+ */
+export function prepareCall(
   open: OpenTransaction,
   request: StepRequest,
-): Promise<Preparation> {
+): Preparation | Promise<Preparation> {
   const { args } = request;
   if (args === null) return refused(request.failure ?? NOT_JSON, unresolved(null));
-  const tool = open.engine.registry.find(request.tool);
+  if (mayHoldReferences(request.argsText)) return resolveAndCheck(open, request, args);
+  return check(open, request, unresolved(args), NO_EFFECTS);
+}
+
+async function resolveAndCheck(
+  open: OpenTransaction,
+  request: StepRequest,
+  args: JsonValue,
+): Promise<Preparation> {
   const dependsOn: string[] = [];
-  const resolved = mayHoldReferences(request.argsText)
-    ? await resolveFor(open, args, dependsOn)
-    : unresolved(args);
+  const resolved = await resolveFor(open, args, dependsOn);
+  return check(open, request, resolved, dependsOn);
+}
+
+function check(
+  open: OpenTransaction,
+  request: StepRequest,
+  resolved: ResolvedArguments,
+  dependsOn: readonly string[],
+): Preparation | Promise<Preparation> {
+  const tool = open.engine.registry.find(request.tool);
   if (tool === null) return refused(ownHint("unknown_tool", "unknown-tool"), resolved);
   if (resolved.failure !== null) return refused(resolved.failure, resolved);
+  const accept = (checked: Checked): Preparation => {
+    if (checked.issues !== undefined) return refused(issuesFailure(checked.issues), resolved);
+    const { value } = checked;
+    const effectClass = classOf(tool, value);
+    const argsText = argsForRecord(tool, request);
+    return {
+      call: { tool, effectClass, args: value, resolved, argsText, dependsOn },
+      failure: null,
+    };
+  };
+  // A schema or effect function that throws is the tool's crash (R9); nothing has run.
+  const crashed = (error: unknown): Preparation =>
+    refused({ error: errorWithoutSecrets(error, resolved.secrets) }, resolved);
   try {
     const checking = tool.schema["~standard"].validate(resolved.args);
-    const checked = checking instanceof Promise ? await checking : checking;
-    if (checked.issues !== undefined) return refused(issuesFailure(checked.issues), resolved);
-    const call: PreparedCall = {
-      tool,
-      effectClass: classOf(tool, checked.value),
-      args: checked.value,
-      resolved,
-      argsText: argsForRecord(tool, request),
-      dependsOn: dependsOn.length === 0 ? NO_EFFECTS : dependsOn,
-    };
-    return { call, failure: null };
+    return checking instanceof Promise ? checking.then(accept).catch(crashed) : accept(checking);
   } catch (error) {
-    // A schema or effect function that throws is the tool's crash (R9); nothing has run.
-    return refused({ error: errorWithoutSecrets(error, resolved.secrets) }, resolved);
+    return crashed(error);
   }
 }
+
+type Checked = Awaited<ReturnType<AnyTool["schema"]["~standard"]["validate"]>>;
 
 const NOT_JSON = ownHint("syntax_error", "arguments-not-json");
 

@@ -27,6 +27,8 @@ export interface StepRequest {
   readonly requestId: string | null;
   readonly rawContext: string | null;
   readonly signal: AbortSignal | null;
+  /** See `stepDigest`; null until it is asked for. */
+  digest: string | null;
 }
 
 /** Throws INVALID_ARGUMENT for what is the caller's misuse; arguments are the agent's and fail. */
@@ -46,12 +48,14 @@ export function readStepRequest(tool: string, args: unknown, options: StepOption
     requestId: requestId ?? null,
     rawContext: rawContext ?? null,
     signal: options.signal ?? null,
+    digest: null,
   };
 }
 
-/** Equal for equal content; made only when something is compared. */
+/** Equal for equal content; made only when something is compared, and once. */
 export function stepDigest(request: StepRequest): string {
-  return requestDigest("step", request.tool, request.args ?? request.argsText);
+  request.digest ??= requestDigest("step", request.tool, request.args ?? request.argsText);
+  return request.digest;
 }
 
 function readArguments(

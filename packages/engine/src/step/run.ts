@@ -7,7 +7,7 @@ import type { Operation } from "../lock.js";
 import { requireActive, stepOutOfOrder, stoppedBySignal } from "../refusals.js";
 import { LAST_FAILURE, readAnswer, repeatedStep, requestDigest } from "../requests.js";
 import { beginRollback, NOTHING_PENDING } from "../rollback.js";
-import { makeReady } from "../settle.js";
+import { isReady, makeReady } from "../settle.js";
 import { hasEffects, type OpenTransaction, tell } from "../state.js";
 import { executeCall } from "./execute.js";
 import {
@@ -30,11 +30,13 @@ export async function runStep(
   request: StepRequest,
   operation: Operation,
 ): Promise<StepOutcome> {
-  const repeated = await repeatedAnswer(open, request);
+  const repeated = mayBeRepeated(open, request) ? await repeatedAnswer(open, request) : null;
   if (repeated !== null) return repeated;
   requireActive(open);
-  await makeReady(open);
-  requireActive(open);
+  if (!isReady(open)) {
+    await makeReady(open);
+    requireActive(open);
+  }
   const step = open.nextStep;
   if (request.stepId !== null && request.stepId !== step) {
     throw stepOutOfOrder(request.stepId, step);
@@ -61,13 +63,15 @@ async function execute(
 ): Promise<StepOutcome> {
   const step = open.nextStep;
   if (open.engine.observer !== null) tell(open, "step-started", step, request.tool);
-  const prepared = await prepareCall(open, request);
+  const preparing = prepareCall(open, request);
+  const prepared = preparing instanceof Promise ? await preparing : preparing;
   if (prepared.call === null) {
     return failStep(open, failureOf(open, request, prepared.failure, prepared.resolved));
   }
   if (control.stopped) throw stoppedBySignal(step, control.reason);
   const { call } = prepared;
-  const run = await executeCall(open, call, control);
+  const running = executeCall(open, call, control);
+  const run = running instanceof Promise ? await running : running;
   switch (run.kind) {
     case "succeeded":
       return recordOrFail(open, request, call, run);
@@ -128,6 +132,14 @@ function failureOf(
   };
 }
 
+/** False for the next step without a request id: nothing like it was answered before. */
+function mayBeRepeated(open: OpenTransaction, request: StepRequest): boolean {
+  if (request.requestId !== null) return true;
+  if (request.stepId === null) return false;
+  const isNext = request.stepId === open.nextStep && open.ended === null;
+  return !(isNext && open.header.status === "ACTIVE");
+}
+
 /** The stored answer of an equal request, or of the last answered step (P1). */
 async function repeatedAnswer(
   open: OpenTransaction,
@@ -135,10 +147,6 @@ async function repeatedAnswer(
 ): Promise<StepOutcome | null> {
   if (request.requestId !== null) {
     return repeatedStep(open, request.requestId, stepDigest(request), request.stepId);
-  }
-  if (request.stepId === null) return null;
-  if (request.stepId === open.nextStep && open.ended === null && open.header.status === "ACTIVE") {
-    return null;
   }
   return (await lastSuccess(open, request)) ?? (await lastFailure(open, request));
 }

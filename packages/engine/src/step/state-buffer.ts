@@ -41,7 +41,7 @@ export class StateBuffer implements ToolState {
     options?: { validate?: boolean },
   ): Promise<Uint8Array | null> {
     const own = this.#writes === null ? undefined : this.#writes.get(nameOf(key));
-    if (own !== undefined) return own.value === null ? null : own.value.slice();
+    if (own !== undefined) return own.value === null ? null : copyOf(own.value);
     return this.#read(() => this.#tx.get(key, options));
   }
 
@@ -77,8 +77,8 @@ export class StateBuffer implements ToolState {
     this.#requireRunning();
     checkKey(key);
     this.#writes ??= new Map();
-    const copy = typeof key === "string" ? key : key.slice();
-    this.#writes.set(nameOf(key), { key: copy, value: value === null ? null : value.slice() });
+    const copy = typeof key === "string" ? key : copyOf(key);
+    this.#writes.set(nameOf(key), { key: copy, value: value === null ? null : copyOf(value) });
   }
 
   async #read<Result>(read: () => Promise<Result>): Promise<Result> {
@@ -109,9 +109,15 @@ function checkKey(key: string | Uint8Array): void {
   if (bytes < 1 || bytes > limits.KEY_BYTES_MAX) {
     refuse("INVALID_KEY", `A key has 1..${limits.KEY_BYTES_MAX} bytes, not ${bytes}`);
   }
-  if (typeof key === "string" && LONE_SURROGATE.test(key)) {
+  // Text of as many bytes as units is ASCII.
+  if (typeof key === "string" && bytes !== key.length && LONE_SURROGATE.test(key)) {
     refuse("INVALID_KEY", "The key holds a lone surrogate and has no UTF-8 form");
   }
+}
+
+/** Bytes of their own: `slice` of a Buffer would share its memory with the caller. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
 }
 
 /** One text per key, however it was given: text and its UTF-8 bytes are the same key. */
@@ -146,7 +152,7 @@ function mergeEntries(
   for (const entry of stored) byName.set(nameOf(entry.key), entry);
   for (const { key, value } of own) {
     if (value === null) byName.delete(nameOf(key));
-    else byName.set(nameOf(key), { key: new Uint8Array(bytesOf(key)), value: value.slice() });
+    else byName.set(nameOf(key), { key: new Uint8Array(bytesOf(key)), value: copyOf(value) });
   }
   const sign = range.reverse === true ? -1 : 1;
   return [...byName.values()]
