@@ -123,7 +123,9 @@ describe("the published packages", () => {
     run(process.execPath, [join(REPOSITORY, "node_modules/typescript/bin/tsc")], project);
   }, 10 * MINUTES);
 
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  afterAll(() => {
+    if (root !== "") rmSync(root, { recursive: true, force: true });
+  });
 
   it("are all of packages/ that are not private, and the two of the addon", () => {
     const installed = readManifest(project) as { dependencies?: Record<string, string> };
