@@ -206,10 +206,14 @@ export class Revisions<Tools extends readonly ToolShape[] = readonly ToolShape[]
     if (open.owner !== owner) requireOwned({ ...open, fenced: true });
     requireOwned(open);
     if (open.lock.running !== null) throw busy(open);
-    return open.lock.run({ kind: "settle", step: 0, requestId: null }, async () => {
+    const note = async (): Promise<Result> => {
       const made = await make(viewOf(open.tx), open.nextStep - 1);
       await open.tx.apply({ ...made.batch, fence: fenceOf(open) });
       return made;
+    };
+    const fields = { kind: "settle", step: 0, requestId: null } as const;
+    return open.lock.run(fields, note, () => {
+      open.lastActiveMs = this.#engine.clock.monotonic();
     });
   }
 
