@@ -12,7 +12,8 @@ import {
 import { fakeClock, openMemoryStore } from "@agenttx/testkit";
 import { z } from "zod";
 
-export type Mode = "healthy" | "lost-answer" | "late-answer" | "unreachable";
+/** `silent`: what is asked of it happens, and it answers nothing any more. */
+export type Mode = "healthy" | "unreachable" | "silent";
 
 /** One owner outside: what it did and undid, and how it behaves. */
 export class Owner {
@@ -57,7 +58,9 @@ export class Owner {
     this.calls.push(name);
     await this.hook?.(name, "before");
     if (this.mode === "unreachable") throw new Error("connect ECONNREFUSED");
+    if (this.mode === "silent" && !name.endsWith(".execute")) throw new Error("no answer");
     const result = work();
+    if (this.mode === "silent") return new Promise<never>(() => undefined);
     await this.hook?.(name, "after");
     return result;
   }
