@@ -199,6 +199,108 @@ TEST(ValidationAskedForInAnUndoneStepIsForgotten) {
   Commit(store, tx);
 }
 
+// The header's step says nothing about when a read was made: owners number steps as they like.
+TEST(ARestoreForgetsTheReadsMadeAfterItsSnapshot) {
+  for (const bool restarts : {false, true}) {
+    for (const int later_batches : {0, 1, 300}) {
+      TempFolder folder;
+      const StoreOptions options = OptionsFor(folder / "store");
+      std::shared_ptr<Store> store = MustOpen(options);
+      CommitPut(*store, "base", "early", "1");
+      CommitPut(*store, "base2", "late", "1");
+      TransactionRef tx = Begin(*store, "tx");
+      CHECK_EQ(Get(*store, tx, "early", true), "1");
+      CHECK_EQ(Get(*store, tx, "late"), "1");
+      CHECK_OK(store->Apply(tx, BatchBuilder().Snapshot(5), false, {}));
+      CHECK_EQ(Get(*store, tx, "late", true), "1");
+      CHECK_EQ(Get(*store, tx, "unread", true), "(none)");
+      for (int i = 0; i < later_batches; i++) {
+        Get(*store, tx, "r" + std::to_string(i), true);
+        const uint32_t step = 6 + static_cast<uint32_t>(i);
+        CHECK_OK(store->Apply(tx, BatchBuilder().NextStep(1).Snapshot(step), false, {}));
+      }
+      RestoreResult restored;
+      CHECK_OK(store->Restore(tx, 5, "", &restored));
+      CommitPut(*store, "other", "late", "2");
+      CommitPut(*store, "another", "unread", "2");
+      CommitPut(*store, "third", "r0", "2");
+      if (restarts) {
+        CHECK_OK(store->Close());
+        store = MustOpen(options);
+        CHECK_OK(store->Attach({"", "tx"}, &tx));
+      }
+      TransactionRef fork;
+      CHECK_OK(store->Fork({"", "tx"}, 5, {"", "fork"}, {}, "", &fork));
+      for (const TransactionRef& each : {fork, tx}) {
+        uint64_t read = 0;
+        uint64_t written = 0;
+        store->Touched(each, &read, &written);
+        CHECK_EQ(read, 2u);
+      }
+      CHECK_OK(store->Apply(fork, BatchBuilder().Put("k", "fork"), false, {}));
+      Commit(*store, fork);
+      CommitPut(*store, "fourth", "early", "2");
+      CHECK_EQ(Conflicts(*store, tx), "early ");
+    }
+  }
+}
+
+TEST(AForksInheritedReadsOutliveItsReset) {
+  const auto opened = NewStore();
+  Store& store = *opened->store;
+  const TransactionRef from = Begin(store, "from");
+  Get(store, from, "read", true);
+  CHECK_OK(store.Apply(from, BatchBuilder().Snapshot(2), false, {}));
+  TransactionRef fork;
+  CHECK_OK(store.Fork({"", "from"}, 2, {"", "fork"}, {}, "", &fork));
+  Get(store, fork, "own", true);
+  Restore(store, fork, 0);
+  CommitPut(store, "other", "own", "1");
+  CommitPut(store, "another", "read", "1");
+  CHECK_EQ(Conflicts(store, fork), "read ");
+}
+
+TEST(EntriesOfCommittedStateInAScanAreReads) {
+  const auto opened = NewStore();
+  Store& store = *opened->store;
+  for (const char* key : {"a", "b", "c", "d"}) CommitPut(store, key, key, "1");
+  const TransactionRef tx = Begin(store, "tx");
+  CHECK_OK(store.Apply(tx, BatchBuilder().Put("b", "mine").Delete("c"), false, {}));
+  Range range;
+  range.limit = 2;
+  std::vector<Entry> entries;
+  CHECK_OK(store.Scan(tx, range, &entries));
+  CHECK_EQ(Joined(entries), "a=1 b=mine");
+  uint64_t read = 0;
+  uint64_t written = 0;
+  store.Touched(tx, &read, &written);
+  CHECK_EQ(read, 1u);
+  CommitPut(store, "other", "a", "2");
+  CommitPut(store, "another", "d", "2");
+  CHECK_OK(store.Apply(tx, BatchBuilder().Put("a", "from 1").Put("d", "blind"), false, {}));
+  CHECK_EQ(Conflicts(store, tx), "a ");
+}
+
+TEST(AScanThatPassesTheKeysOfItsTransactionRemembersNothing) {
+  const auto opened = NewStore();
+  Store& store = *opened->store;
+  for (const char* key : {"a", "b", "c"}) CommitPut(store, key, key, "1");
+  BeginOptions options;
+  options.keys_max = 2;
+  TransactionRef tx;
+  CHECK_OK(store.Begin({"", "tx"}, options, "", &tx));
+  std::vector<Entry> entries;
+  CHECK_CODE(store.Scan(tx, {}, &entries), kPayloadTooLarge);
+  uint64_t read = 0;
+  uint64_t written = 0;
+  store.Touched(tx, &read, &written);
+  CHECK_EQ(read, 0u);
+  Range range;
+  range.limit = 2;
+  CHECK_OK(store.Scan(tx, range, &entries));
+  CHECK_EQ(Joined(entries), "a=1 b=1");
+}
+
 TEST(VersionsReadSurviveARestart) {
   TempFolder folder;
   std::shared_ptr<Store> store = MustOpen(OptionsFor(folder / "store"));

@@ -88,6 +88,14 @@ TEST(WhatWasAnsweredSurvivesTheDeathOfTheProcess) {
   }
 }
 
+TEST(OpeningAFreshFolderWarnsOfNothing) {
+  TempFolder folder;
+  const std::shared_ptr<Store> store = MustOpen(OptionsFor(folder / "new/store"));
+  for (const std::string& warning : store->warnings()) CHECK_EQ(warning, "");
+  CHECK_OK(store->Reopen());
+  for (const std::string& warning : store->warnings()) CHECK_EQ(warning, "");
+}
+
 TEST(ASecondProcessIsRefusedWithTheHoldersPid) {
   TempFolder folder;
   const StoreOptions options = OptionsFor(folder / "store");

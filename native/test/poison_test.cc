@@ -24,18 +24,15 @@ void FailsAndHeals(bool sync_writes, DiskFailure failure) {
   Store& store = *failing.store;
   CommitPut(store, "base", "k", "1");
   TransactionRef tx = Begin(store, "tx");
-  CHECK_OK(
-      store.WriteRecords({"", "tx"}, BatchBuilder().Record(RecordSpace::kMeta, 0, 0, "", "m")));
+  CHECK_OK(store.WriteRecords({"", ""}, BatchBuilder().Record(RecordSpace::kMeta, 0, 0, "0", "m")));
   CommitResult committed;
   failing.disk.FailWith(failure);
-  CHECK_CODE(
-      store.WriteRecords({"", "tx"}, BatchBuilder().Record(RecordSpace::kMeta, 0, 1, "", "")),
-      kStorePoisoned);
+  CHECK_CODE(store.WriteRecords({"", ""}, BatchBuilder().Record(RecordSpace::kMeta, 0, 0, "1", "")),
+             kStorePoisoned);
   // The disk is fine again, but nobody knows what is on it.
   failing.disk.FailWith(DiskFailure::kNone);
-  CHECK_CODE(
-      store.WriteRecords({"", "tx"}, BatchBuilder().Record(RecordSpace::kMeta, 0, 2, "", "")),
-      kStorePoisoned);
+  CHECK_CODE(store.WriteRecords({"", ""}, BatchBuilder().Record(RecordSpace::kMeta, 0, 0, "2", "")),
+             kStorePoisoned);
   CHECK_CODE(store.Commit(tx, "", &committed), kStorePoisoned);
   CHECK_EQ(GetCommitted(store, "k"), "1");
   CHECK_EQ(Get(store, tx, "k"), "1");
@@ -63,7 +60,7 @@ TEST(ACommitCaughtInAFailureHasAnUnknownOutcome) {
     FailingStore failing(sync_writes);
     Store& store = *failing.store;
     TransactionRef tx = Begin(store, "tx");
-    CHECK_OK(store.WriteRecords({"", "tx"}, ""));
+    CHECK_OK(store.WriteRecords({"", ""}, ""));
     failing.disk.FailWith(sync_writes ? DiskFailure::kWalSync : DiskFailure::kWalAppend);
     CommitResult committed;
     const BatchBuilder terminal =

@@ -10,12 +10,6 @@ using namespace agenttx::test;
 
 namespace {
 
-RestoreResult Restore(Store& store, const TransactionRef& tx, uint32_t step) {
-  RestoreResult result;
-  CHECK_OK(store.Restore(tx, step, "", &result));
-  return result;
-}
-
 using State = std::map<std::string, std::string>;
 
 std::string Render(const State& state) {
@@ -85,7 +79,7 @@ TEST(ASnapshotThatIsNotThereChangesNothing) {
   CHECK_EQ(Get(store, tx, "k"), "(none)");
 }
 
-TEST(RestoringStepZeroLeavesStepOneRestorable) {
+TEST(AResetToZeroCanTakeSnapshotOneAgain) {
   const auto opened = NewStore();
   Store& store = *opened->store;
   const TransactionRef tx = Begin(store, "tx");
@@ -93,19 +87,55 @@ TEST(RestoringStepZeroLeavesStepOneRestorable) {
   Step(store, tx, BatchBuilder().Put("k", "2"));
   Restore(store, tx, 0);
   CHECK_EQ(store.GetHeader(tx).step, 1u);
+  CHECK_EQ(store.GetHeader(tx).snapshot, 1u);
   Step(store, tx, BatchBuilder().Put("k", "3"));
   Restore(store, tx, 1);
   CHECK_EQ(Get(store, tx, "k"), "(none)");
   Restore(store, tx, 0);
 }
 
-TEST(ASnapshotBelowTheNewestIsRefused) {
+TEST(AResetToZeroForgetsSnapshotOneToo) {
+  const auto opened = NewStore();
+  Store& store = *opened->store;
+  const TransactionRef tx = Begin(store, "tx");
+  CHECK_OK(store.Apply(tx, BatchBuilder().Put("k", "1"), false, {}));
+  RestoreResult result;
+  CHECK_OK(store.Restore(tx, 0, "", &result));
+  CHECK_EQ(store.GetHeader(tx).snapshot, 0u);
+  CHECK_CODE(store.Restore(tx, 1, "", &result), kSnapshotNotFound);
+  CHECK_OK(store.Apply(tx, BatchBuilder().Snapshot(1), false, {}));
+  CHECK_OK(store.Restore(tx, 1, "", &result));
+}
+
+TEST(ASnapshotNotAboveTheNewestIsRefusedWithItsBatch) {
   const auto opened = NewStore();
   Store& store = *opened->store;
   const TransactionRef tx = Begin(store, "tx");
   CHECK_OK(store.Apply(tx, BatchBuilder().Snapshot(5), false, {}));
-  CHECK_CODE(store.Apply(tx, BatchBuilder().Snapshot(4), false, {}), kInvalidArgument);
-  CHECK_OK(store.Apply(tx, BatchBuilder().Snapshot(5), false, {}));
+  for (const uint32_t step : {5u, 4u, 0u}) {
+    const BatchBuilder batch = BatchBuilder().Put("k", "v").Audit("a").NextStep(9).Snapshot(step);
+    CHECK_CODE(store.Apply(tx, batch, false, {}), kInvalidArgument);
+    RestoreResult result;
+    CHECK_CODE(store.Restore(tx, 5, BatchBuilder().Snapshot(step), &result), kInvalidArgument);
+  }
+  CHECK_EQ(ScanAll(store, tx), "");
+  CHECK_EQ(store.GetHeader(tx).step, 1u);
+  std::vector<AuditEntry> entries;
+  CHECK_OK(store.ReadAudit(TransactionName{"", "tx"}, 0, 10, &entries));
+  CHECK(entries.empty());
+}
+
+TEST(ARestoreChangesOnlyTheNumbersThatItsBatchNames) {
+  const auto opened = NewStore();
+  Store& store = *opened->store;
+  const TransactionRef tx = Begin(store, "tx");
+  const BatchBuilder advance = BatchBuilder().Put("k", "v").NextStep(7).Snapshot(7);
+  CHECK_OK(store.Apply(tx, advance, false, {}));
+  RestoreResult result;
+  CHECK_OK(store.Restore(tx, 1, "", &result));
+  CHECK_EQ(store.GetHeader(tx).step, 7u);
+  CHECK_OK(store.Restore(tx, 1, BatchBuilder().NextStep(2), &result));
+  CHECK_EQ(store.GetHeader(tx).step, 2u);
 }
 
 TEST(RestoreDropsOutputsOfLaterSteps) {
@@ -116,7 +146,7 @@ TEST(RestoreDropsOutputsOfLaterSteps) {
     Step(store, tx,
          BatchBuilder()
              .Record(RecordSpace::kOutput, step, 0, "", "out")
-             .Record(RecordSpace::kEffect, step, 0, "", "effect"));
+             .Record(RecordSpace::kEffect, 0, step, "", "effect"));
   }
   Restore(store, tx, 2);
   std::vector<RecordEntry> records;
@@ -166,7 +196,8 @@ TEST(RandomHistoriesRestoreToEveryEarlierState) {
       const uint32_t target = static_cast<uint32_t>(random() % (next + 1));
       Restore(*store, tx, target);
       state = states[target];
-      states.erase(states.upper_bound(std::max(target, 1u)), states.end());
+      states.erase(states.upper_bound(target), states.end());
+      if (target == 0) states[1] = state;
     } else if (choice < 99) {
       CHECK_OK(store->Reopen());
       CHECK_OK(store->Attach({"", "tx"}, &tx));

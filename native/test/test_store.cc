@@ -1,6 +1,7 @@
 // Owns the short forms in which the tests talk to a store; see test_store.h.
 #include "test_store.h"
 
+#include <algorithm>
 #include <future>
 
 namespace agenttx::test {
@@ -74,6 +75,14 @@ uint64_t CommitPut(Store& store, const std::string& id, std::string_view key,
   TransactionRef tx = Begin(store, id);
   CHECK_OK(store.Apply(tx, BatchBuilder().Put(key, value), false, {}));
   return Commit(store, tx).commit_version;
+}
+
+RestoreResult Restore(Store& store, const TransactionRef& tx, uint32_t step) {
+  BatchBuilder batch = BatchBuilder().NextStep(std::max(step, 1u));
+  if (step == 0) batch.Snapshot(1);
+  RestoreResult result;
+  CHECK_OK(store.Restore(tx, step, batch, &result));
+  return result;
 }
 
 uint64_t CommitDelete(Store& store, const std::string& id, std::string_view key) {

@@ -32,6 +32,8 @@ CommitResult Commit(Store& store, const TransactionRef& tx);
 // Begins, puts and commits.
 uint64_t CommitPut(Store& store, const std::string& id, std::string_view key,
                    std::string_view value);
+// Goes back as the engine does: the expected step follows, and a reset to 0 takes snapshot 1 again.
+RestoreResult Restore(Store& store, const TransactionRef& tx, uint32_t step);
 uint64_t CommitDelete(Store& store, const std::string& id, std::string_view key);
 std::string Joined(const std::vector<Entry>& entries);  // "k=v k=v"
 std::string ScanAll(Store& store, const TransactionRef& tx, bool reverse = false);

@@ -122,10 +122,36 @@ TEST(LateEvidenceIsKeptAndNothingElse) {
   CHECK_OK(store.ScanRecords({"", "tx"}, false, RecordSpace::kLate, 0, {}, 10, &records));
   CHECK_EQ(records.size(), 2u);
   CHECK_EQ(records[0].value, "it happened");
-  CHECK_EQ(records[0].seq, 7u);
+  CHECK_EQ(records[0].seq, 1u);
+  CHECK_EQ(records[1].seq, 2u);
   CHECK_OK(store.ScanRecords({"", "tx"}, false, RecordSpace::kEffect, 0, {}, 10, &records));
   CHECK(records.empty());
   CHECK_EQ(Get(store, tx, "k"), "(none)");
+}
+
+TEST(LateEvidenceIsNumberedPerTransactionAcrossRestarts) {
+  TempFolder folder;
+  for (const bool sync_writes : {false, true}) {
+    const StoreOptions options = OptionsFor(folder / (sync_writes ? "sync" : "plain"), sync_writes);
+    std::shared_ptr<Store> store = MustOpen(options);
+    CHECK_OK(store->WriteRecords({"", "tx1"},
+                                 BatchBuilder().Record(RecordSpace::kLate, 0, 900, "", "other")));
+    TransactionRef tx = Begin(*store, "tx");
+    const BatchBuilder late = BatchBuilder().Fence(1, 7, 1).Evidence("late");
+    RestoreResult restored;
+    CommitResult committed;
+    CHECK_CODE(store->Restore(tx, 1, late, &restored), kStaleAttempt);
+    CHECK_CODE(store->Commit(tx, late, &committed), kStaleAttempt);
+    CHECK_OK(store->Close());
+    store = MustOpen(options);
+    CHECK_OK(store->Attach({"", "tx"}, &tx));
+    CHECK_CODE(store->Discard(tx, late), kStaleAttempt);
+    CHECK_OK(store->Discard(tx, ""));
+    std::vector<RecordEntry> records;
+    CHECK_OK(store->ScanRecords({"", "tx"}, false, RecordSpace::kLate, 0, {}, 10, &records));
+    CHECK_EQ(records.size(), 3u);
+    for (size_t i = 0; i < records.size(); i++) CHECK_EQ(records[i].seq, i + 1);
+  }
 }
 
 TEST(LimitsOfATransactionAreKept) {
@@ -158,9 +184,11 @@ TEST(AVerbRefusesPartsThatItDoesNotTake) {
   CommitResult committed;
   RestoreResult restored;
   CHECK_CODE(store.Commit(tx, BatchBuilder().Put("k", "v"), &committed), kInvalidArgument);
-  CHECK_CODE(store.Restore(tx, 1, BatchBuilder().Snapshot(2), &restored), kInvalidArgument);
+  CHECK_CODE(store.Restore(tx, 1, BatchBuilder().Put("k", "v"), &restored), kInvalidArgument);
+  CHECK_CODE(store.Commit(tx, BatchBuilder().Snapshot(2), &committed), kInvalidArgument);
   CHECK_CODE(store.Discard(tx, BatchBuilder().Payload("p")), kInvalidArgument);
-  CHECK_CODE(store.WriteRecords({"", "tx"}, BatchBuilder().Put("k", "v")), kInvalidArgument);
+  CHECK_CODE(store.WriteRecords({"", ""}, BatchBuilder().Put("k", "v")), kInvalidArgument);
+  CHECK_CODE(store.WriteRecords({"", ""}, BatchBuilder().Fence(1, 0, 1)), kInvalidArgument);
   CHECK_CODE(store.Apply(tx, BatchBuilder().ChainErase(), false, {}), kInvalidArgument);
 }
 
@@ -199,8 +227,8 @@ TEST(NewWorkIsRefusedBelowTheReserveOfFreeSpace) {
   CHECK_EQ(Get(*full, tx, "k"), "v");
   // What takes back needs no reserve.
   RestoreResult restored;
-  CHECK_OK(full->WriteRecords({"", "kept"},
-                              BatchBuilder().Record(RecordSpace::kEffect, 1, 1, "", "undone")));
   CHECK_OK(full->Restore(tx, 1, "", &restored));
   CHECK_OK(full->Discard(tx, ""));
+  CHECK_OK(full->WriteRecords({"", "kept"},
+                              BatchBuilder().Record(RecordSpace::kEffect, 0, 1, "", "undone")));
 }

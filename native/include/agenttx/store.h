@@ -135,6 +135,7 @@ class Store {
   virtual Status BeginAttempt(const TransactionRef& tx, uint64_t* attempt) = 0;
   virtual Status Get(const TransactionRef& tx, std::string_view key, bool validate,
                      std::optional<std::string>* value) = 0;
+  // Entries of committed state that it returns count as read, like those of Get (S6).
   // Stops at the limit or after about 16 MiB, whichever comes first: a caller that wants all goes
   // on behind the last key (before it in reverse) until the answer is empty. So do all scans here.
   virtual Status Scan(const TransactionRef& tx, const Range& range, std::vector<Entry>* out) = 0;
@@ -147,13 +148,14 @@ class Store {
   // written and the caller repeats it off the main thread.
   virtual Status Apply(const TransactionRef& tx, std::string_view batch, bool no_slowdown,
                        Done done) = 0;
-  // Goes back to before step `step`. Unless the batch says otherwise (kNext), the expected step is
-  // then max(step, 1). Snapshot 1 stays when 0 is restored.
+  // Goes back to snapshot `step`: state, reads, outputs of `step` and later, newer snapshots (1 too
+  // when 0 is restored). Owner, attempt and expected step change only when the batch says so
+  // (kNext). A snapshot in the batch is taken afterwards.
   virtual Status Restore(const TransactionRef& tx, uint32_t step, std::string_view batch,
                          RestoreResult* out) = 0;
-  // Restore, commit and discard take a fence, evidence, records and audit; restore a payload and
-  // next too. kOutcomeUnknown: the write failed in the middle; the terminal record tells after
-  // Reopen.
+  // Restore, commit and discard take a fence, evidence, records and audit; restore a payload, next
+  // and a snapshot too. kOutcomeUnknown: the write failed in the middle; the terminal record tells
+  // after Reopen.
   virtual Status Commit(const TransactionRef& tx, std::string_view batch, CommitResult* out) = 0;
   virtual Status Discard(const TransactionRef& tx, std::string_view batch) = 0;
   virtual void Touched(const TransactionRef& tx, uint64_t* read, uint64_t* written) = 0;
@@ -170,8 +172,8 @@ class Store {
   virtual Status ScanRecords(const TransactionName& tx, bool all, RecordSpace space,
                              uint32_t from_step, const std::optional<RecordEntry>& after,
                              uint32_t limit, std::vector<RecordEntry>* out) = 0;
-  // Records, audit and (open transaction only) a fence with evidence. The transaction may have
-  // ended; its audit chain goes on.
+  // Records and audit of a transaction that has ended, whose chain goes on, or of none (records
+  // only). kInvalidArgument: it is open, and its records go through its handle, which is fenced.
   virtual Status WriteRecords(const TransactionName& tx, std::string_view batch) = 0;
   // tx empty optional: the store's own chain.
   virtual Status ReadAudit(const std::optional<TransactionName>& tx, uint64_t from_seq,

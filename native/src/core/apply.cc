@@ -15,7 +15,7 @@ class ApplyWork final : public Work {
   }
 
   Status Decode(std::string_view bytes) {
-    constexpr uint32_t kParts = kTakesWrites | kTakesHeader | kTakesFence;
+    constexpr uint32_t kParts = kTakesWrites | kTakesSnapshot | kTakesHeader | kTakesFence;
     Status status = DecodeFor("apply", kParts, bytes, &batch_);
     publishes = !batch_.store_audit.empty();
     return status;
@@ -51,35 +51,31 @@ class ApplyWork final : public Work {
     } else if (batch_.snapshot.has_value() && !tx->journaled.empty()) {
       tx->journaled = {};
     }
-    tx->reads.MarkSaved();
+    tx->reads.MarkSaved(reads_seq_);
     tx->SetHeader(state_, batch_.payload.has_value() ? &payload : nullptr);
   }
 
  private:
-  // The versions that the step has seen, so that a resumed transaction still has them (S6).
+  // The versions that the step has seen, so that a resumed transaction still has them (S6). Before
+  // the snapshot: a restore to it keeps them (R2, R3 of read_set.h).
   Status AddReads(Group* group) {
     if (!tx->reads.has_unsaved()) return Status::Ok();
     state_.has_read_set = true;
-    const std::string key = ReadSetKey(tx->name, tx->state.step, state_.next_seq++);
-    return Put(group, kSnapshots, key, tx->reads.EncodeUnsaved());
+    reads_seq_ = state_.next_seq++;
+    return Put(group, kSnapshots, ReadSetKey(tx->name, reads_seq_), tx->reads.EncodeUnsaved());
   }
 
   // A position in the journal and the sizes at it: O(1) (S3).
   Status AddSnapshot(Group* group) {
-    if (!batch_.snapshot.has_value()) return Status::Ok();
-    if (*batch_.snapshot < state_.snapshot) {
-      return {Code::kInvalidArgument,
-              "Snapshot " + std::to_string(*batch_.snapshot) + " is below the newest one, " +
-                  std::to_string(state_.snapshot) + "; nothing was written."};
-    }
-    state_.snapshot = *batch_.snapshot;
-    return PutSnapshot(group, tx->name, state_.snapshot, state_.next_seq, state_.extent);
+    return batch_.snapshot.has_value() ? TakeSnapshot(group, tx->name, *batch_.snapshot, &state_)
+                                       : Status::Ok();
   }
 
   Database* const db_;
   const std::string owned_bytes_;
   Batch batch_;
   TransactionState state_;
+  uint64_t reads_seq_ = 0;
   std::optional<JournalStage> journal_;
 };
 

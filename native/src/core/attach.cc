@@ -19,8 +19,8 @@ Status LoadReads(Database* db, Transaction* tx) {
   Database::RangeIterator rows(db, kSnapshots, PrefixRange(std::move(prefix)));
   for (rows->SeekToFirst(); rows->Valid(); rows->Next()) {
     const std::string_view key = rows.key();
-    if (key.size() != prefix_bytes + 12) return DamagedRecord("read set");
-    if (!tx->reads.LoadRecord(LoadU32(key.data() + prefix_bytes), rows.value())) {
+    if (key.size() != prefix_bytes + 8) return DamagedRecord("read set");
+    if (!tx->reads.LoadRecord(LoadU64(key.data() + prefix_bytes), rows.value())) {
       return DamagedRecord("read set");
     }
   }

@@ -16,15 +16,27 @@ std::string Numbers(const char* what, uint64_t got, uint64_t expected) {
          std::to_string(expected) + " is current; nothing was written.";
 }
 
+// One above the newest l/ record, from 1. A group holds one work of a transaction at most (G1), so
+// the database has all earlier ones.
+Status NextEvidenceSeq(Database* db, std::string_view tx_name, uint64_t* seq) {
+  Database::RangeIterator rows(db, kEffects,
+                               PrefixRange(RecordPrefix(RecordSpace::kLate, tx_name)));
+  rows->SeekToLast();
+  *seq = rows->Valid() ? LoadU64(rows.key().data() + rows.key().size() - 8) + 1 : 1;
+  return rows.status();
+}
+
 }  // namespace
 
 Status DecodeFor(const char* verb_name, uint32_t parts, std::string_view bytes, Batch* out) {
   Status status = DecodeBatch(bytes, out);
   if (!status.ok()) return status;
-  const bool has_writes = !out->writes.empty() || out->snapshot.has_value();
   const bool has_header = out->payload.has_value() || out->next.has_value();
   const bool has_fence = out->fence.has_value() || out->evidence.has_value();
-  if (has_writes && !(parts & kTakesWrites)) return NotTaken(verb_name, "writes and no snapshot");
+  if (!out->writes.empty() && !(parts & kTakesWrites)) return NotTaken(verb_name, "writes");
+  if (out->snapshot.has_value() && !(parts & kTakesSnapshot)) {
+    return NotTaken(verb_name, "snapshot");
+  }
   if (has_header && !(parts & kTakesHeader)) return NotTaken(verb_name, "payload and no next");
   if (has_fence && !(parts & kTakesFence)) return NotTaken(verb_name, "fence and no evidence");
   if (out->erases_chain && !(parts & kTakesErase)) return NotTaken(verb_name, "chain erasure");
@@ -63,11 +75,12 @@ Status FenceOrEvidence(Group* group, std::string_view tx_name, const Transaction
   Status mismatch = CheckFence(state, batch);
   if (mismatch.ok()) return mismatch;
   if (!batch.evidence.has_value()) return mismatch;
-  const std::string key = RecordKey(RecordSpace::kLate, tx_name, batch.fence->step,
-                                    batch.fence->attempt, group->db->NextEvidenceName());
+  uint64_t seq = 0;
+  Status status = NextEvidenceSeq(group->db, tx_name, &seq);
+  if (!status.ok()) return status;
   *refused = true;
   *outcome = std::move(mismatch);
-  return Put(group, kEffects, key, *batch.evidence);
+  return Put(group, kEffects, RecordKey(RecordSpace::kLate, tx_name, 0, seq, {}), *batch.evidence);
 }
 
 Status ApplyNext(const Batch& batch, TransactionState* state) {
@@ -131,6 +144,17 @@ Status PutHeader(Group* group, std::string_view tx_name, const TransactionState&
 Status PutSnapshot(Group* group, std::string_view tx_name, uint32_t step, uint64_t seq,
                    const Extent& extent) {
   return Put(group, kSnapshots, SnapshotKey(tx_name, step), EncodeSnapshot({seq, extent}));
+}
+
+Status TakeSnapshot(Group* group, std::string_view tx_name, uint32_t step,
+                    TransactionState* state) {
+  if (step <= state->snapshot) {
+    return {Code::kInvalidArgument, "Snapshot " + std::to_string(step) +
+                                        " is not above the newest one, " +
+                                        std::to_string(state->snapshot) + "; nothing was written."};
+  }
+  state->snapshot = step;
+  return PutSnapshot(group, tx_name, step, state->next_seq, state->extent);
 }
 
 Status Put(Group* group, Family family, std::string_view key, std::string_view value) {

@@ -11,10 +11,11 @@
 namespace agenttx {
 
 enum BatchParts : uint32_t {
-  kTakesWrites = 1,  // kPut, kDelete, kSnapshot
-  kTakesHeader = 2,  // kPayload, kNext
-  kTakesFence = 4,   // kFence, kEvidence
-  kTakesErase = 8,   // kChainErase
+  kTakesWrites = 1,     // kPut, kDelete
+  kTakesHeader = 2,     // kPayload, kNext
+  kTakesFence = 4,      // kFence, kEvidence
+  kTakesErase = 8,      // kChainErase
+  kTakesSnapshot = 16,  // kSnapshot
 };
 
 // Decodes and refuses (kInvalidArgument) parts that the verb `verb_name` does not take. Records and
@@ -27,8 +28,9 @@ Status CheckHandle(Database* db, const Transaction& tx);
 
 // kStaleOwner, kStaleAttempt or kStepOutOfOrder when the batch has a fence that does not match.
 Status CheckFence(const TransactionState& state, const Batch& batch);
-// Checks the fence; on a mismatch with evidence, adds the l/ record alone (E6) and puts the refusal
-// into `*outcome`. `*refused`: the work is to add nothing else.
+// Checks the fence; on a mismatch with evidence, adds the l/ record alone (E6), under the next
+// number of the transaction, and puts the refusal into `*outcome`. `*refused`: the work is to add
+// nothing else.
 Status FenceOrEvidence(Group* group, std::string_view tx_name, const TransactionState& state,
                        const Batch& batch, Status* outcome, bool* refused);
 
@@ -46,6 +48,9 @@ Status PutHeader(Group* group, std::string_view tx_name, const TransactionState&
                  std::string_view payload);
 Status PutSnapshot(Group* group, std::string_view tx_name, uint32_t step, uint64_t seq,
                    const Extent& extent);
+// Takes snapshot `step` of `state` and makes it the newest one. kInvalidArgument: not above it
+// (S3).
+Status TakeSnapshot(Group* group, std::string_view tx_name, uint32_t step, TransactionState* state);
 
 // Short forms: a batch operation in a family of the group's database.
 Status Put(Group* group, Family family, std::string_view key, std::string_view value);

@@ -162,7 +162,7 @@ class CommitWork final : public Work {
     const std::unordered_set<std::string> listed(result_.conflict_keys.begin(),
                                                  result_.conflict_keys.end());
     for (const auto& [key, read] : tx->reads.entries()) {
-      if (!read.is_validated() && !state_.serializable) continue;
+      if (!read.is_validated && !state_.serializable) continue;
       if (listed.count(key) != 0) continue;  // written too, and in the list already
       Status status = Validate(group, view, key, read.version);
       if (!status.ok()) return status;

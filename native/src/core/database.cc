@@ -4,7 +4,6 @@
 #include <rocksdb/cache.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <random>
 
 #include "bytes.h"
@@ -65,7 +64,9 @@ Status Database::OpenFamilies(std::vector<std::string>* names) {
 
 Status Database::OpenRocks() {
   std::vector<std::string> names;
-  Status status = OpenFamilies(&names);
+  // RocksDB would create it too, but only after a warning that it is not there.
+  Status status = CreatePrivateFolder(directory_->db_path());
+  if (status.ok()) status = OpenFamilies(&names);
   if (!status.ok()) return status;
   const auto cache = rocksdb::NewLRUCache(options_.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
@@ -229,14 +230,6 @@ std::vector<std::string> Database::Warnings() const {
   std::vector<std::string> all = warnings_;
   for (std::string& line : logger_->Warnings()) all.push_back(std::move(line));
   return all;
-}
-
-std::string Database::NextEvidenceName() {
-  char name[40];
-  std::snprintf(name, sizeof name, "%016llx-%016llx",
-                static_cast<unsigned long long>(incarnation()),
-                static_cast<unsigned long long>(evidence_count_.fetch_add(1)));
-  return name;
 }
 
 Status Database::Get(Family family, std::string_view key, rocksdb::PinnableSlice* value,

@@ -58,7 +58,6 @@ class Database {
   const StoreOptions& options() const { return options_; }
   uint64_t incarnation() const { return incarnation_.load(std::memory_order_acquire); }
   std::vector<std::string> Warnings() const;
-  std::string NextEvidenceName();
 
   Gate gate;
   std::mutex group_mutex;  // held by the writer thread for a group, and while reopening
@@ -97,7 +96,6 @@ class Database {
   bool is_shut_down_ = false;
   std::vector<std::string> warnings_;
   std::atomic<uint64_t> incarnation_{0};
-  std::atomic<uint64_t> evidence_count_{0};
 };
 
 // An iterator with tight bounds that live as long as it does.

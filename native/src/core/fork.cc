@@ -39,7 +39,7 @@ class ForkWork final : public NamedWork {
     const std::string_view payload_view = payload();
     tx->SetHeader(state_, &payload_view);
     tx->reads.Clear();
-    tx->reads.LoadRecord(0, reads_);
+    tx->reads.LoadRecord(reads_seq_, reads_);
     tx->phase = Transaction::Phase::kOpen;
     db_->open_count.fetch_add(1, std::memory_order_relaxed);
   }
@@ -126,10 +126,11 @@ class ForkWork final : public NamedWork {
   }
 
   Status CopyReads(Group* group) {
-    reads_ = other->reads.EncodeBefore(step_ > 0 ? step_ : 1);
+    reads_ = other->reads.EncodeBefore(target_.seq);
     if (reads_.empty()) return Status::Ok();
     state_.has_read_set = true;
-    return Put(group, kSnapshots, ReadSetKey(tx->name, 0, state_.next_seq++), reads_);
+    reads_seq_ = state_.next_seq++;
+    return Put(group, kSnapshots, ReadSetKey(tx->name, reads_seq_), reads_);
   }
 
   Database* const db_;
@@ -140,6 +141,7 @@ class ForkWork final : public NamedWork {
   TransactionState state_;
   std::unordered_map<std::string, std::optional<std::string>> undo_;
   std::string reads_;
+  uint64_t reads_seq_ = 0;
 };
 
 }  // namespace

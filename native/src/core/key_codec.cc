@@ -11,6 +11,32 @@ std::string WithU64(std::string prefix, uint64_t number) {
   return prefix;
 }
 
+// Which fields tell the records of a space apart.
+struct Fields {
+  bool step = false;
+  bool seq = false;
+  bool name = false;
+};
+
+Fields FieldsOf(RecordSpace space) {
+  switch (space) {
+    case RecordSpace::kOutput:
+      return {.step = true};
+    case RecordSpace::kSaga:
+      return {.step = true, .seq = true};
+    case RecordSpace::kEffect:
+    case RecordSpace::kOutbox:
+    case RecordSpace::kLate:
+      return {.seq = true};
+    case RecordSpace::kRequest:
+    case RecordSpace::kMeta:
+      return {.name = true};
+    case RecordSpace::kTerminal:
+      break;
+  }
+  return {};
+}
+
 std::string OverlayPart(std::string_view name, std::string_view part) {
   std::string key;
   key.reserve(2 + name.size() + part.size() + 32);
@@ -78,10 +104,8 @@ std::string JournalKey(std::string_view name, uint64_t seq) {
   return WithU64(TransactionPrefix('j', name), seq);
 }
 
-std::string ReadSetKey(std::string_view name, uint32_t step, uint64_t seq) {
-  std::string key = TransactionPrefix('v', name);
-  AppendU32(&key, step);
-  return WithU64(std::move(key), seq);
+std::string ReadSetKey(std::string_view name, uint64_t seq) {
+  return WithU64(TransactionPrefix('v', name), seq);
 }
 
 std::string ChainKey(std::string_view name, uint64_t seq) {
@@ -133,15 +157,17 @@ char LetterOf(RecordSpace space) {
 
 std::string RecordPrefix(RecordSpace space, std::string_view name) {
   if (space == RecordSpace::kOutput) return OutputPrefix(name);
+  if (space == RecordSpace::kMeta) return TransactionPrefix('w', EncodeName(NamespaceOf(name), ""));
   return TransactionPrefix(LetterOf(space), name);
 }
 
 std::string RecordKey(RecordSpace space, std::string_view name, uint32_t step, uint64_t seq,
                       std::string_view record_name) {
   std::string key = RecordPrefix(space, name);
-  AppendU32(&key, step);
-  AppendU64(&key, seq);
-  return key.append(record_name);
+  const Fields fields = FieldsOf(space);
+  AppendU32(&key, fields.step ? step : 0);
+  AppendU64(&key, fields.seq ? seq : 0);
+  return fields.name ? key.append(record_name) : key;
 }
 
 bool ParseName(std::string_view key, ParsedName* name, std::string_view* rest) {

@@ -47,15 +47,16 @@ std::string OutputPrefix(std::string_view name);
 // {letter}/{tx}
 std::string TransactionPrefix(char letter, std::string_view name);
 
-std::string HeaderKey(std::string_view name);                                // t/{tx}
-std::string SnapshotKey(std::string_view name, uint32_t step);               // m/{tx}{step}
-std::string JournalKey(std::string_view name, uint64_t seq);                 // j/{tx}{seq}
-std::string ReadSetKey(std::string_view name, uint32_t step, uint64_t seq);  // v/{tx}{step}{seq}
-std::string ChainKey(std::string_view name, uint64_t seq);                   // a/{tx}{seq}
-std::string ChainHeadKey(std::string_view name);                             // h/{tx}
-std::string StoreChainKey(uint64_t seq);                                     // s/{seq}
+std::string HeaderKey(std::string_view name);                   // t/{tx}
+std::string SnapshotKey(std::string_view name, uint32_t step);  // m/{tx}{step}
+std::string JournalKey(std::string_view name, uint64_t seq);    // j/{tx}{seq}
+std::string ReadSetKey(std::string_view name, uint64_t seq);    // v/{tx}{seq}
+std::string ChainKey(std::string_view name, uint64_t seq);      // a/{tx}{seq}
+std::string ChainHeadKey(std::string_view name);                // h/{tx}
+std::string StoreChainKey(uint64_t seq);                        // s/{seq}
 
-// Records that JavaScript names by (space, step, seq, name).
+// Records that JavaScript names by (space, step, seq, name). A space uses some of these fields, the
+// others count as 0 or empty. Records of kMeta belong to no transaction, whoever writes them.
 Family FamilyOf(RecordSpace space);
 char LetterOf(RecordSpace space);  // 'x' for outputs
 std::string RecordPrefix(RecordSpace space, std::string_view name);

@@ -62,6 +62,7 @@ bool MergeIterator::TakeOverlay() {
     return false;
   }
   key_ = overlay_.key();
+  version_.reset();
   value_ = entry.value;
   return entry.kind == EntryKind::kValue;
 }
@@ -73,6 +74,7 @@ bool MergeIterator::TakeCommitted() {
     return false;
   }
   key_ = committed_.key();
+  version_ = committed.version;
   value_ = committed.value;
   return true;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "database.h"
@@ -20,6 +21,8 @@ class MergeIterator {
   bool Next();
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
+  // Commit version of an entry of committed state; none for one of the overlay.
+  std::optional<uint64_t> version() const { return version_; }
   Status status() const { return status_; }
 
  private:
@@ -44,6 +47,7 @@ class MergeIterator {
   bool on_committed_ = false;
   std::string_view key_;
   std::string_view value_;
+  std::optional<uint64_t> version_;
   Status status_;
 };
 

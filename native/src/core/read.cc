@@ -27,6 +27,12 @@ Status ReadCommitted(Database* db, std::string_view ns, std::string_view key,
 
 }  // namespace
 
+Status CheckReadCount(const Transaction& tx, size_t new_keys) {
+  if (tx.reads.entries().size() + new_keys <= tx.state.keys_max) return Status::Ok();
+  return {Code::kPayloadTooLarge, "The transaction may read " + std::to_string(tx.state.keys_max) +
+                                      " keys; this read passes that."};
+}
+
 Status GetInTransaction(Database* db, const TransactionRef& tx, std::string_view key, bool validate,
                         std::optional<std::string>* value) {
   Status status = CheckKey(key);
@@ -53,15 +59,8 @@ Status GetInTransaction(Database* db, const TransactionRef& tx, std::string_view
   }
   uint64_t version = 0;
   status = ReadCommitted(db, NamespaceOf(tx->name), key, value, &version);
-  if (status.ok() && tx->reads.entries().size() >= tx->state.keys_max &&
-      tx->reads.Find(key) == nullptr) {
-    return {Code::kPayloadTooLarge, "The transaction may read " +
-                                        std::to_string(tx->state.keys_max) +
-                                        " keys; this read passes that."};
-  }
-  if (status.ok()) {
-    tx->reads.Remember(key, version, tx->state.step, validate || tx->state.serializable);
-  }
+  if (status.ok() && tx->reads.Find(key) == nullptr) status = CheckReadCount(*tx, 1);
+  if (status.ok()) tx->reads.Remember(key, version, validate || tx->state.serializable);
   return status;
 }
 

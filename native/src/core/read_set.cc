@@ -1,6 +1,8 @@
 // Owns what a transaction has read; see read_set.h.
 #include "read_set.h"
 
+#include <algorithm>
+
 #include "bytes.h"
 
 namespace agenttx {
@@ -20,63 +22,76 @@ const ReadEntry* ReadSet::Find(std::string_view key) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-void ReadSet::Remember(std::string_view key, uint64_t version, uint32_t step, bool validate) {
+void ReadSet::Remember(std::string_view key, uint64_t version, bool validate) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) {
-    const uint32_t validate_step = validate ? step : UINT32_MAX;
-    const auto added = entries_.emplace(key, ReadEntry{version, step, validate_step}).first;
-    log_.push_back({&added->first, step, true, validate});
-  } else if (validate && !found->second.is_validated()) {
-    found->second.validate_step = step;
-    log_.push_back({&found->first, step, false, true});
+    const auto added = entries_.emplace(key, ReadEntry{version, validate}).first;
+    log_.push_back({&added->first, true, validate});
+  } else if (validate && !found->second.is_validated) {
+    found->second.is_validated = true;
+    log_.push_back({&found->first, false, true});
   }
 }
 
-void ReadSet::ForgetFrom(uint32_t step) {
-  while (!log_.empty() && log_.back().step >= step) {
+void ReadSet::ForgetFrom(uint64_t seq) {
+  records_.resize(RecordsBefore(seq));
+  while (log_.size() > saved_count()) {
     const LogItem item = log_.back();
     log_.pop_back();
     const auto found = entries_.find(*item.key);
     if (item.is_first) {
       entries_.erase(found);
     } else {
-      found->second.validate_step = UINT32_MAX;
+      found->second.is_validated = false;
     }
   }
-  if (saved_ > log_.size()) saved_ = log_.size();
 }
 
 void ReadSet::Clear() {
   entries_ = {};
   log_ = {};
-  saved_ = 0;
+  records_ = {};
 }
 
-std::string ReadSet::EncodeUnsaved() const {
-  std::string out;
-  for (size_t i = saved_; i < log_.size(); i++) {
-    AppendRead(&out, *log_[i].key, entries_.find(*log_[i].key)->second.version, log_[i].validate);
-  }
-  return out;
+void ReadSet::MarkSaved(uint64_t seq) {
+  if (has_unsaved()) records_.push_back({seq, log_.size()});
 }
 
-bool ReadSet::LoadRecord(uint32_t step, std::string_view bytes) {
+bool ReadSet::LoadRecord(uint64_t seq, std::string_view bytes) {
   ByteReader reader(bytes);
   while (!reader.at_end() && !reader.failed()) {
     const std::string_view key = reader.Sized();
     const uint64_t version = reader.U64();
     const bool validate = reader.U8() == 1;
     if (reader.failed()) return false;
-    Remember(key, version, step, validate);
+    Remember(key, version, validate);
   }
-  MarkSaved();
+  MarkSaved(seq);
   return !reader.failed();
 }
 
-std::string ReadSet::EncodeBefore(uint32_t step) const {
+std::string ReadSet::EncodeUnsaved() const { return EncodeLog(saved_count(), log_.size()); }
+
+std::string ReadSet::EncodeBefore(uint64_t seq) const {
+  const size_t count = RecordsBefore(seq);
+  return count == 0 ? std::string() : EncodeLog(0, records_[count - 1].log_end);
+}
+
+size_t ReadSet::CountRecordsFrom(uint64_t seq) const {
+  return records_.size() - RecordsBefore(seq);
+}
+
+size_t ReadSet::RecordsBefore(uint64_t seq) const {
+  const auto first_newer =
+      std::lower_bound(records_.begin(), records_.end(), seq,
+                       [](const Record& record, uint64_t bound) { return record.seq < bound; });
+  return static_cast<size_t>(first_newer - records_.begin());
+}
+
+std::string ReadSet::EncodeLog(size_t begin, size_t end) const {
   std::string out;
-  for (const auto& [key, read] : entries_) {
-    if (read.step < step) AppendRead(&out, key, read.version, read.validate_step < step);
+  for (size_t i = begin; i < end; i++) {
+    AppendRead(&out, *log_[i].key, entries_.find(*log_[i].key)->second.version, log_[i].validate);
   }
   return out;
 }

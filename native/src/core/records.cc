@@ -1,5 +1,5 @@
-// Owns records outside of a step: reading them, and writing them for a transaction that may have
-// ended (compensation, outbox, retention). Writing them needs no reserve of free space (S10).
+// Owns records outside of a step: reading them, and writing them for a transaction that has ended
+// or for none (compensation, outbox, retention). Writing them needs no reserve of free space (S10).
 #include "attach.h"
 #include "batch_parts.h"
 #include "bytes.h"
@@ -20,36 +20,13 @@ class RecordsWork final : public NamedWork {
   Status Prepare(Group* group) override {
     Status status = LoadNamed(db_, tx.get(), &must_retry);
     if (!status.ok()) return status;
-    is_open_ = tx->phase == Transaction::Phase::kOpen;
-    return is_open_ ? PrepareOpen(group) : PrepareEnded(group);
-  }
-
-  void Install() override {
-    if (is_open_ && changes_header_) tx->SetHeader(state_, nullptr);
-  }
-
- private:
-  Status PrepareOpen(Group* group) {
-    if (batch_.erases_chain) {
-      return {Code::kInvalidArgument,
-              "The audit chain of an open transaction cannot be erased; nothing was written."};
+    // It would pass by the fence of whoever owns the transaction (E6).
+    if (tx->phase == Transaction::Phase::kOpen) {
+      return {
+          Code::kInvalidArgument,
+          "The transaction is open: its records go through its handle, which is fenced; nothing "
+          "was written."};
     }
-    bool refused = false;
-    Status status = FenceOrEvidence(group, tx->name, tx->state, batch_, &outcome, &refused);
-    if (!status.ok() || refused) return status;
-    state_ = tx->state;
-    status = AddCommonParts(group, tx->name, batch_, &state_);
-    changes_header_ = !batch_.audit.empty() || state_.spaces != tx->state.spaces;
-    if (!status.ok() || !changes_header_) return status;
-    return PutHeader(group, tx->name, state_, tx->payload);
-  }
-
-  // The chain goes on where the commit or discard left it.
-  Status PrepareEnded(Group* group) {
-    if (batch_.fence.has_value()) {
-      return {Code::kTransactionEnded, "The transaction has ended; nothing was written."};
-    }
-    Status status;
     if (!batch_.audit.empty()) status = ContinueChain(group);
     if (status.ok() && batch_.erases_chain) status = EraseChain(group);
     uint32_t spaces = 0;
@@ -58,6 +35,10 @@ class RecordsWork final : public NamedWork {
     return status;
   }
 
+  void Install() override {}
+
+ private:
+  // The chain goes on where the commit or discard left it.
   Status ContinueChain(Group* group) {
     ChainHead head = EmptyChain(tx->name);
     rocksdb::PinnableSlice value;
@@ -80,9 +61,6 @@ class RecordsWork final : public NamedWork {
 
   Database* const db_;
   const Batch batch_;
-  TransactionState state_;
-  bool is_open_ = false;
-  bool changes_header_ = false;
 };
 
 // Reads "{prefix of the space}{step}{seq}{name}" after the transaction's name.
@@ -124,10 +102,8 @@ Status ScanRecords(Database* db, const TransactionName& tx, bool all, RecordSpac
   if (all && is_output) {
     return {Code::kInvalidArgument, "Outputs are listed one transaction at a time."};
   }
-  std::string prefix = RecordPrefix(space, EncodeName(tx.ns, tx.id));
-  if (all) {
-    prefix.resize(prefix.size() - EncodeName("", tx.id).size() + 1);  // keeps the namespace
-  }
+  std::string prefix = RecordPrefix(space, EncodeName(tx.ns, all ? std::string_view() : tx.id));
+  if (all) prefix.pop_back();  // the length of an empty id: what is left is the namespace
   KeyRange range = PrefixRange(prefix);
   if (!all) AppendU32(&range.begin, from_step);
   if (after.has_value()) {
@@ -155,7 +131,7 @@ Status ScanRecords(Database* db, const TransactionName& tx, bool all, RecordSpac
 Status WriteRecords(Database* db, const TransactionName& tx, std::string_view batch_bytes) {
   Status status = CheckName(tx.ns, tx.id, true);
   Batch batch;
-  if (status.ok()) status = DecodeFor("records", kTakesFence | kTakesErase, batch_bytes, &batch);
+  if (status.ok()) status = DecodeFor("records", kTakesErase, batch_bytes, &batch);
   if (status.ok() && tx.id.empty() && (!batch.audit.empty() || batch.erases_chain)) {
     return {Code::kInvalidArgument,
             "Records of no transaction have no audit chain; nothing was written."};

@@ -2,8 +2,10 @@
 // Q1 The oldest undo record of each key decides (J1, J2), so the scan goes forward and skips keys
 //    that it has seen: as many writes as keys, however often they were written.
 //    Back to an empty overlay it is one range, whatever the number of keys.
-// Q2 What is newer than the target goes in the same batch: undo records, snapshots, outputs, read
-//    sets. The target stays and can be restored again.
+// Q2 What is newer than the target goes in the same batch: undo records, snapshots (1 too, when 0
+// is
+//    restored), outputs, reads (R2 of read_set.h). The target stays and can be restored again.
+// Q3 Of the header only the newest snapshot changes by itself; the other numbers when `next` says.
 #include "batch_parts.h"
 #include "bytes.h"
 #include "key_set.h"
@@ -34,12 +36,15 @@ class RestoreWork final : public Work {
     if (status.ok()) status = PutBack(group, target);
     if (status.ok()) status = RemoveNewer(group, target);
     if (!status.ok()) return status;
+    target_seq_ = target.seq;
     result_.writes_reverted = state_.extent.write_count - target.extent.write_count;
     state_.extent = target.extent;
-    state_.snapshot = step_ > 0 ? step_ : 1;
-    state_.step = first_step();
+    state_.snapshot = step_;
     status = AddCommonParts(group, tx->name, batch_, &state_);
     if (status.ok()) status = ApplyNext(batch_, &state_);
+    if (status.ok() && batch_.snapshot.has_value()) {
+      status = TakeSnapshot(group, tx->name, *batch_.snapshot, &state_);
+    }
     if (!status.ok()) return status;
     return PutHeader(group, tx->name, state_, batch_.payload.value_or(tx->payload));
   }
@@ -47,16 +52,13 @@ class RestoreWork final : public Work {
   void Install() override {
     const std::string_view payload = batch_.payload.value_or(std::string_view());
     tx->journaled = {};
-    tx->reads.ForgetFrom(first_step());
+    tx->reads.ForgetFrom(target_seq_);
     tx->SetHeader(state_, batch_.payload.has_value() ? &payload : nullptr);
   }
 
   const RestoreResult& result() const { return result_; }
 
  private:
-  // Step 0 is the initial state and owns no outputs of its own: what a fork put there stays.
-  uint32_t first_step() const { return step_ > 0 ? step_ : 1; }
-
   Status ReadTarget(SnapshotRecord* target) {
     rocksdb::PinnableSlice value;
     bool found = false;
@@ -123,45 +125,34 @@ class RestoreWork final : public Work {
 
   Status RemoveNewer(Group* group, const SnapshotRecord& target) {
     Status status;
-    // Steps have no gaps, so this bounds what each of the ranges below holds.
+    // Numbers may have gaps, so this is the most that the ranges of steps below hold.
     const uint64_t step_count = state_.snapshot > step_ ? state_.snapshot - step_ : 0;
     if (step_count > 0) {
       const std::string prefix = TransactionPrefix('m', tx->name);
       status = RemoveRange(group, kSnapshots, {SnapshotKey(tx->name, step_ + 1), PrefixEnd(prefix)},
                            step_count);
     }
-    if (status.ok()) status = MoveTarget(group, target);
+    // The target now stands behind the records that were removed: the next restore to it does not
+    // walk over what is left of them.
+    if (status.ok()) status = PutSnapshot(group, tx->name, step_, state_.next_seq, target.extent);
     if (status.ok() && (state_.spaces & (1u << static_cast<uint8_t>(RecordSpace::kOutput)))) {
-      status = RemoveFromStep(group, kDefault, OutputPrefix(tx->name), step_count);
+      KeyRange range = PrefixRange(OutputPrefix(tx->name));
+      AppendU32(&range.begin, step_);
+      status = RemoveRange(group, kDefault, std::move(range), step_count);
     }
-    if (status.ok() && state_.has_read_set) {
-      status = RemoveFromStep(group, kSnapshots, TransactionPrefix('v', tx->name), step_count);
-    }
-    return status;
-  }
-
-  // The target now stands behind the records that were removed: the next restore to it does not
-  // walk over what is left of them.
-  Status MoveTarget(Group* group, const SnapshotRecord& target) {
-    Status status = PutSnapshot(group, tx->name, step_, state_.next_seq, target.extent);
-    // Begin made snapshot 1 together with 0: step 1 has to find its own again.
-    if (status.ok() && step_ == 0) {
-      status = PutSnapshot(group, tx->name, 1, state_.next_seq, target.extent);
+    const size_t read_records = tx->reads.CountRecordsFrom(target.seq);
+    if (status.ok() && read_records > 0) {
+      KeyRange range{ReadSetKey(tx->name, target.seq), PrefixEnd(TransactionPrefix('v', tx->name))};
+      status = RemoveRange(group, kSnapshots, std::move(range), read_records);
     }
     return status;
-  }
-
-  Status RemoveFromStep(Group* group, Family family, const std::string& prefix,
-                        uint64_t count_hint) {
-    KeyRange range{prefix, PrefixEnd(prefix)};
-    AppendU32(&range.begin, first_step());
-    return RemoveRange(group, family, std::move(range), count_hint);
   }
 
   Database* const db_;
   const uint32_t step_;
   const Batch batch_;
   TransactionState state_;
+  uint64_t target_seq_ = 0;  // of the target as it was before
   RestoreResult result_;
 };
 
@@ -170,7 +161,8 @@ class RestoreWork final : public Work {
 Status RestoreSnapshot(Database* db, const TransactionRef& tx, uint32_t step,
                        std::string_view batch_bytes, RestoreResult* out) {
   Batch batch;
-  Status status = DecodeFor("restore", kTakesHeader | kTakesFence, batch_bytes, &batch);
+  Status status =
+      DecodeFor("restore", kTakesHeader | kTakesFence | kTakesSnapshot, batch_bytes, &batch);
   if (!status.ok()) return status;
   RestoreWork work(db, tx, step, std::move(batch));
   status = db->writer->Run(&work);

@@ -35,6 +35,9 @@ Status CommitTransaction(Database* db, const TransactionRef& tx, std::string_vie
                          CommitResult* out);
 Status DiscardTransaction(Database* db, const TransactionRef& tx, std::string_view batch);
 // read.cc
+// kPayloadTooLarge when the transaction may not remember so many keys more.
+// REQUIRES: tx.mutex is held.
+Status CheckReadCount(const Transaction& tx, size_t new_keys);
 Status GetInTransaction(Database* db, const TransactionRef& tx, std::string_view key, bool validate,
                         std::optional<std::string>* value);
 Status GetCommitted(Database* db, std::string_view ns, std::string_view key,
