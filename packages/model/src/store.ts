@@ -46,8 +46,10 @@ export interface Write {
  * `outbox`  seq           q/{tx}/{seq}: effects to deliver after commit; outlives the transaction
  * `request` name          r/{tx}/{name}: answers by request id; outlives the transaction
  * `terminal`              f/{tx}: how the transaction ended (outside t/)
- * `late`    seq           l/{tx}/{seq}: late evidence (E6); written by the driver
- * `meta`    name          w/{name}: not bound to a transaction (transaction id is "")
+ * `late`    seq           l/{tx}/{seq}: late evidence (E6); written by the driver, numbered from 1
+ *                         per transaction, also across its end and restarts
+ * `meta`    name          w/{name}: outside any transaction, whatever batch writes it: readable
+ *                         and listed under transaction ""
  */
 export type RecordSpace =
   | "output"
@@ -59,6 +61,7 @@ export type RecordSpace =
   | "late"
   | "meta";
 
+/** The fields that its space lists above name a record; others that are given are ignored. */
 export interface RecordKey {
   readonly space: RecordSpace;
   /** Default 0. 0..2^32-1. */
@@ -102,12 +105,15 @@ export interface BatchExtras {
 /** One step, one batch. */
 export interface StepBatch extends BatchExtras {
   readonly writes?: readonly Write[];
-  /** Takes a snapshot under this step number after the writes (S3). */
+  /**
+   * Takes a snapshot under this step number after the writes (S3). Not above the newest one:
+   * INVALID_ARGUMENT, and nothing of the batch is written.
+   */
   readonly snapshot?: number;
 }
 
 export interface RestoreOptions extends BatchExtras {
-  /** After the restore, take this snapshot too (a reset to 0 needs 1 again). */
+  /** After the restore, in the same batch, take this snapshot too (a reset to 0 needs 1 again). */
   readonly snapshot?: number;
 }
 
@@ -151,14 +157,22 @@ export interface StoreTransaction extends AsyncDisposable {
   header(): TransactionHeader;
   get(key: Key, options?: ReadOptions): Promise<Bytes | null>;
   getMany(keys: readonly Key[], options?: ReadOptions): Promise<(Bytes | null)[]>;
-  /** Merged overlay and committed state, in byte order (S5). */
+  /**
+   * Merged overlay and committed state, in byte order (S5). Entries of committed state count as
+   * read, like those of `get` (S6).
+   */
   scan(range?: ScanRange): Promise<ScanEntry[]>;
   put(key: Key, value: Bytes): Promise<void>;
   delete(key: Key): Promise<void>;
   write(writes: readonly Write[]): Promise<void>;
   /** O(1). Must be above the newest one, else INVALID_ARGUMENT (S3). */
   createSnapshot(step: number): Promise<void>;
-  /** Throws SNAPSHOT_NOT_FOUND and changes nothing when there is no such snapshot (S4). */
+  /**
+   * Goes back to the snapshot: state, reads first made after it, outputs from its step on and all
+   * newer snapshots, 1 too when 0 is restored. Owner, attempt and step of the header change only
+   * when `next` names them. Throws SNAPSHOT_NOT_FOUND and changes nothing when there is no such
+   * snapshot (S4).
+   */
   restoreSnapshot(step: number, options?: RestoreOptions): Promise<RestoreResult>;
   /** The step batch: writes, records, header, audit and snapshot in one atomic write. */
   apply(batch: StepBatch): Promise<void>;
@@ -235,7 +249,10 @@ export interface Store extends AsyncDisposable {
   attach(id: string, options?: NamespaceOption): Promise<StoreTransaction>;
   /** A new transaction whose overlay equals the other's at that snapshot (S12). */
   fork(from: string, step: number, id: string, options?: BeginOptions): Promise<StoreTransaction>;
-  /** Open transactions in byte order of id, after `after`, at most `limit` (default 1,000). */
+  /**
+   * Open transactions after `after`, at most `limit` (default 1,000), in the order of their encoded
+   * names: length of the namespace, its bytes, length of the id, its bytes (UTF-8).
+   */
   openTransactions(page?: {
     readonly after?: { id: string; namespace: string };
     readonly limit?: number;
@@ -251,7 +268,8 @@ export interface Store extends AsyncDisposable {
 
   readRecord(transaction: string, key: RecordKey & NamespaceOption): Promise<Bytes | null>;
   /**
-   * Records of one space in key order. `transaction` null = of all transactions (for recovery);
+   * Records of one space in key order. `transaction` null = of all transactions (for recovery), by
+   * length of id, then bytes of id; space `output` is then refused with INVALID_ARGUMENT.
    * `after` is the last entry of the page before. At most `limit` (default 1,000).
    */
   scanRecords(
@@ -263,7 +281,10 @@ export interface Store extends AsyncDisposable {
       readonly limit?: number;
     },
   ): Promise<RecordEntry[]>;
-  /** Records and audit of a transaction that has ended, or of none (`""`); one atomic batch. */
+  /**
+   * Records and audit of a transaction that has ended, or of none (`""`); one atomic batch. Refused
+   * with INVALID_ARGUMENT while the transaction is open: its batches go through its handle's fence.
+   */
   writeRecords(
     transaction: string,
     batch: NamespaceOption & Pick<BatchExtras, "records" | "audit" | "storeAudit">,

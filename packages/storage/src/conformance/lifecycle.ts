@@ -37,10 +37,10 @@ export const lifecycleClaims: Claims = {
     await second.put("k", bytes("w"));
     expect(text(await tx.get("k"))).toBe("w");
   },
-  "lists open transactions in byte order of id, in pages": async ({ store, expect }) => {
+  "lists open transactions by length and bytes of id, in pages": async ({ store, expect }) => {
     const ids = ["b", "a", "ab", "a/", "é", "Z"];
     for (const id of ids) await store.begin(id, { payload: bytes(id) });
-    const sorted = [...ids].sort((one, other) => Buffer.compare(bytes(one), bytes(other)));
+    const sorted = ["Z", "a", "b", "a/", "ab", "é"];
     const seen = [];
     let after: { id: string; namespace: string } | undefined;
     for (let round = 0; round < 20; round += 1) {
@@ -52,17 +52,22 @@ export const lifecycleClaims: Claims = {
     expect(seen.map(({ id }) => id)).toEqual(sorted);
     expect(seen.map(({ header }) => text(header.payload))).toEqual(sorted);
   },
-  "lists open transactions of all namespaces once": async ({ store, expect }) => {
-    for (const namespace of ["", "a", "ab"]) await store.begin("t", { namespace });
+  "lists open transactions of all namespaces once, by namespace, then id": async ({
+    store,
+    expect,
+  }) => {
+    for (const namespace of ["ab", "b", ""]) {
+      for (const id of ["t1", "u"]) await store.begin(id, { namespace });
+    }
     const seen: string[] = [];
     let after: { id: string; namespace: string } | undefined;
     for (let round = 0; round < 20; round += 1) {
       const [row] = await store.openTransactions({ limit: 1, ...(after && { after }) });
       if (row === undefined) break;
-      seen.push(row.namespace);
+      seen.push(`${row.namespace}:${row.id}`);
       after = row;
     }
-    expect(seen.sort()).toEqual(["", "a", "ab"]);
+    expect(seen).toEqual([":u", ":t1", "b:u", "b:t1", "ab:u", "ab:t1"]);
   },
   "keeps an open transaction with all it wrote over a restart": async (world) => {
     const { store, expect, restart } = world;
@@ -76,6 +81,10 @@ export const lifecycleClaims: Claims = {
     expect(shown(await again.scan())).toEqual(["k=v"]);
     expect(text(await opened.get("committed"))).toBe("1");
     expect((await again.commit()).keysPublished).toBe(2);
+  },
+  "opens an empty store without a warning": async ({ store, expect, restart }) => {
+    expect(store.warnings).toEqual([]);
+    expect((await restart()).warnings).toEqual([]);
   },
   "grows its incarnation with every open": async ({ store, expect, restart }) => {
     const before = store.incarnation;

@@ -114,7 +114,16 @@ export function putEvidence(namespace: NamespaceState, transaction: string, valu
   putRecords(namespace, transaction, [{ space: "late", seq: last + 1, value }]);
 }
 
-/** Records of one space, by transaction id in byte order, then by their key. */
+/** Text whose order is that of names: length of the UTF-8 first, then its bytes. */
+export function encodedName(name: string): string {
+  const bytes = Buffer.from(name, "utf8");
+  return `${bytes.length.toString(16).padStart(2, "0")}${toHex(bytes)}`;
+}
+
+/**
+ * Records of one space, by transaction id (`encodedName`), then by their key. Outputs are refused
+ * for all transactions at once with INVALID_ARGUMENT.
+ */
 export function listRecords(
   namespace: NamespaceState,
   space: RecordSpace,
@@ -126,8 +135,11 @@ export function listRecords(
   },
 ): RecordEntry[] {
   fieldsOf(space);
+  if (space === "output" && range.transaction === null) {
+    throw new AgentTxError("INVALID_ARGUMENT", "Outputs are listed one transaction at a time.");
+  }
   const position = (transaction: string, name: Name): string =>
-    `${toHex(Buffer.from(transaction, "utf8"))}/${sortKey(name)}`;
+    `${encodedName(transaction)}/${sortKey(name)}`;
   const found: { readonly at: string; readonly entry: RecordEntry }[] = [];
   for (const [at, rows] of namespace.records) {
     const [rowSpace, transaction] = JSON.parse(at) as [RecordSpace, string];

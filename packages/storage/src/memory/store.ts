@@ -31,7 +31,7 @@ import { appendAudit } from "./audit.js";
 import { appendChain } from "./batch.js";
 import type { MemoryCore } from "./core.js";
 import { namespaceOf, requireOpen } from "./core.js";
-import { checkRecords, getRecord, listRecords, putRecords } from "./records.js";
+import { checkRecords, encodedName, getRecord, listRecords, putRecords } from "./records.js";
 import { scanMerged } from "./scan.js";
 import type { NamespaceState, TransactionState, View } from "./state.js";
 import { takeSnapshot, toHex } from "./state.js";
@@ -88,7 +88,7 @@ export class MemoryStore implements Store {
     requireOpen(this.#core);
     const limit = pageLimit(page.limit);
     const position = (of: { readonly namespace: string; readonly id: string }): string =>
-      `${toHex(Buffer.from(of.namespace, "utf8"))}/${toHex(Buffer.from(of.id, "utf8"))}`;
+      encodedName(of.namespace) + encodedName(of.id);
     const after = page.after === undefined ? "" : position(page.after);
     return [...this.#core.namespaces.values()]
       .flatMap((namespace) => [...namespace.transactions.values()])
