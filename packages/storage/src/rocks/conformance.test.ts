@@ -16,7 +16,11 @@ for (const syncWrites of [false, true]) {
       name: `rocksdb, syncWrites ${syncWrites}`,
       open: async () => {
         const path = await mkdtemp(join(tmpdir(), "agenttx-conformance-"));
-        const store = await openStore({ path, syncWrites });
+        const remove = () => rm(path, { recursive: true, force: true });
+        const store = await openStore({ path, syncWrites }).catch(async (error: unknown) => {
+          await remove();
+          throw error;
+        });
         let current: Store = store;
         return {
           store,
@@ -26,8 +30,11 @@ for (const syncWrites of [false, true]) {
             return current;
           },
           cleanup: async () => {
-            await current.close();
-            await rm(path, { recursive: true, force: true });
+            try {
+              await current.close();
+            } finally {
+              await remove();
+            }
           },
         };
       },
