@@ -31,7 +31,7 @@ const uses = readdirSync(join(REPOSITORY, "test/consumption/uses")).map((file) =
 );
 const MINUTES = 60_000;
 
-let root: string;
+let root = "";
 let project: string;
 let tarballs: string;
 

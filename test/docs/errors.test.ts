@@ -6,7 +6,10 @@ import { describe, expect, it } from "vitest";
 
 const page = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
 const rows = new Map(
-  [...page.matchAll(/^\|\s*`([A-Z_]+)`\s*\|\s*(yes|no)\s*\|/gm)].map((row) => [row[1], row[2] === "yes"]),
+  [...page.matchAll(/^\|\s*`([A-Z_]+)`\s*\|\s*(yes|no)\s*\|/gm)].map((row) => [
+    row[1],
+    row[2] === "yes",
+  ]),
 );
 
 describe("docs/errors.md", () => {
