@@ -117,8 +117,12 @@ async function health(address: string, service: string): Promise<string> {
   const decode = (bytes: Buffer) => bytes[1] ?? 0;
   try {
     const status = await new Promise<number>((resolve, reject) => {
-      client.makeUnaryRequest("/grpc.health.v1.Health/Check", encode, decode, service, (error, it) =>
-        error ? reject(error) : resolve(it ?? 0),
+      client.makeUnaryRequest(
+        "/grpc.health.v1.Health/Check",
+        encode,
+        decode,
+        service,
+        (error, it) => (error ? reject(error) : resolve(it ?? 0)),
       );
     });
     return ["UNKNOWN", "SERVING", "NOT_SERVING"][status] ?? "?";
