@@ -10,6 +10,7 @@ import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import type { Authenticator, Credentials } from "../auth/authenticator.js";
 import { isLoopback } from "../config.js";
+import type { Readiness } from "../readiness.js";
 import type { CallContext } from "../service/context.js";
 import type { RequestOf, Service, UnaryName } from "../service/service.js";
 import type { Settings } from "../settings.js";
@@ -22,12 +23,6 @@ import { type Route, STREAM_ROUTES, UNARY_ROUTES } from "./routes.js";
 import { streamEvents } from "./streams.js";
 
 type Ctx = Context<{ Bindings: HttpBindings }>;
-
-export interface Readiness {
-  readonly ready: boolean;
-  readonly reasons: readonly string[];
-  readonly recovery: Readonly<Record<string, number | boolean>>;
-}
 
 export interface HttpAppOptions {
   readonly service: Service;
