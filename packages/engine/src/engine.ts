@@ -6,12 +6,13 @@ import { NamespaceRegister } from "./effects/namespaces.js";
 import type { EngineOptions } from "./engine-options.js";
 import { readSettings } from "./engine-options.js";
 import { type HistoryEntry, readHistory } from "./history.js";
+import { putHold, removeHold } from "./hold.js";
 import { type ListTransactions, listTransactions } from "./list.js";
 import { type BeginTransaction, beginTransaction, loadTransaction } from "./load.js";
 import { IdleReaper } from "./reaper.js";
 import { type RecoverOptions, type RecoveryReport, recoverAll } from "./recover.js";
 import { requireEngineOpen } from "./refusals.js";
-import { type RetentionReport, removeExpired } from "./retention.js";
+import { type RetentionOptions, type RetentionReport, removeExpired } from "./retention.js";
 import { Revisions } from "./revisions.js";
 import { type RunTransaction, runTransaction } from "./run-transaction.js";
 import { type EngineState, transactionKey } from "./state.js";
@@ -175,9 +176,28 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
   }
 
   /** Removes records of finished transactions past the retention time; runs by itself hourly. */
-  removeExpired(): Promise<RetentionReport> {
+  removeExpired(options: RetentionOptions = {}): Promise<RetentionReport> {
     requireEngineOpen(this.#state.closing);
-    return removeExpired(this.#state);
+    return removeExpired(this.#state, options);
+  }
+
+  /** Legal hold: everything of this transaction is kept until the hold is lifted (C10). */
+  holdRecords(
+    id: string,
+    by: { readonly actor: string; readonly reason: string },
+    { namespace = "" }: InNamespace = {},
+  ): Promise<void> {
+    const { store, clock } = this.#state;
+    return putHold(store, { transaction: id, namespace }, { ...by, atMs: clock.now() });
+  }
+
+  liftHold(
+    id: string,
+    by: { readonly actor: string },
+    { namespace = "" }: InNamespace = {},
+  ): Promise<void> {
+    const { store, clock } = this.#state;
+    return removeHold(store, { transaction: id, namespace }, { ...by, atMs: clock.now() });
   }
 
   /**

@@ -16,7 +16,7 @@ export type { ListTransactions } from "./list.js";
 export type { BeginTransaction } from "./load.js";
 export type { Clock, EngineEvent, EngineObserver, IdSource, SecretSource } from "./ports.js";
 export type { RecoverOptions, RecoveryProblem, RecoveryReport } from "./recover.js";
-export type { RetentionReport } from "./retention.js";
+export type { RetentionOptions, RetentionReport } from "./retention.js";
 export type {
   BeginRevision,
   ForkRevision,

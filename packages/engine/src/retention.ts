@@ -2,9 +2,11 @@
 // the ledger of settled effects, after the retention time.
 //
 //   N1 A transaction with anything unresolved or undelivered keeps everything.
-//   N2 Works in pages, and removes a transaction in one batch, the terminal record last in it.
+//   N2 What is held (a legal hold) keeps everything, however old, until the hold is lifted.
+//   N3 Works in pages, and removes a transaction in one batch, the terminal record last in it.
 import type { RecordEntry, RecordSpace, RecordWrite } from "@agenttx/model";
 import { BEGIN_NOTE, removeMark } from "./begin-request.js";
+import { isHeld } from "./hold.js";
 import type { EngineState } from "./state.js";
 import { decodeTerminal } from "./terminal.js";
 
@@ -13,6 +15,13 @@ export interface RetentionReport {
   readonly removed: number;
   /** Kept past their time, because an effect of them is not settled. */
   readonly kept: number;
+  /** Kept past their time by a hold. */
+  readonly held: number;
+}
+
+export interface RetentionOptions {
+  /** Counts what would be removed, and changes nothing. */
+  readonly dryRun?: boolean;
 }
 
 const PAGE = 500;
@@ -26,28 +35,39 @@ const SETTLED: readonly string[] = [
 ];
 
 /** Removes what has expired in every namespace. */
-export async function removeExpired(engine: EngineState): Promise<RetentionReport> {
-  const report = { looked: 0, removed: 0, kept: 0 };
+export async function removeExpired(
+  engine: EngineState,
+  { dryRun = false }: RetentionOptions = {},
+): Promise<RetentionReport> {
+  const report = { looked: 0, removed: 0, kept: 0, held: 0 };
   for (const namespace of await engine.namespaces.list()) {
     for await (const entry of records(engine, "terminal", namespace, null)) {
       if (engine.closing) return report;
       report.looked += 1;
       const { endedAtMs } = decodeTerminal(entry.value);
       if (engine.clock.now() - endedAtMs < engine.settings.retentionMs) continue;
-      if (await removeOne(engine, entry.transaction, namespace)) report.removed += 1;
+      const id = entry.transaction;
+      if (await isHeld(engine.store, id, namespace)) report.held += 1;
+      else if (await removeOne(engine, id, namespace, dryRun)) report.removed += 1;
       else report.kept += 1;
     }
   }
   return report;
 }
 
-async function removeOne(engine: EngineState, id: string, namespace: string): Promise<boolean> {
+async function removeOne(
+  engine: EngineState,
+  id: string,
+  namespace: string,
+  dryRun: boolean,
+): Promise<boolean> {
   const effects = await engine.effects.listEffects(id, namespace);
   if (effects.some(({ state }) => !SETTLED.includes(state))) return false;
   const removals: RecordWrite[] = [];
   for (const space of ["outbox", "saga"] as const) {
     for await (const _pending of records(engine, space, namespace, id)) return false;
   }
+  if (dryRun) return true;
   for (const space of ["request", "effect", "late"] as const) {
     for await (const { step, seq, name, value } of records(engine, space, namespace, id)) {
       if (space === "request" && name === BEGIN_NOTE) removals.push(removeMark(value));
