@@ -1,6 +1,7 @@
 // Owns the dependency graph of one transaction, built from its step records when a failure asks.
 //
-//   G1 Steps that work cost nothing here; each executed step is added at most once (G4).
+//   G1 Steps that work cost nothing here, not even memory; each executed step is added at most
+//      once (G4).
 //   G2 The graph has no other source than durable records, so a restart loses nothing (G5).
 import type { JsonValue, Store } from "@agenttx/model";
 import { DependencyGraph } from "@agenttx/policy";
@@ -20,7 +21,8 @@ export class GraphLog {
   readonly #store: Store;
   readonly #transaction: string;
   readonly #namespace: string;
-  readonly #graph = new DependencyGraph();
+  /** Null until a failure asks: most transactions never need one. */
+  #graph: DependencyGraph | null = null;
   /** Steps 1..#last are in the graph. */
   #last = 0;
 
@@ -45,6 +47,8 @@ export class GraphLog {
    * it back with `rewindTo` before the step number is used again.
    */
   async upTo(last: number, failed: FailedStep | null): Promise<DependencyGraph> {
+    this.#graph ??= new DependencyGraph();
+    const graph = this.#graph;
     while (this.#last < last) {
       const page = await this.#store.scanRecords("output", {
         transaction: this.#transaction,
@@ -57,23 +61,27 @@ export class GraphLog {
       for (const { step, value } of page) {
         const record = decodeStep(this.#transaction, step, value);
         records.set(step, record);
-        await this.#add(record, records);
+        await this.#add(graph, record, records);
       }
     }
-    if (failed !== null) this.#graph.addStep(failed);
-    return this.#graph;
+    if (failed !== null) graph.addStep(failed);
+    return graph;
   }
 
   /** Removes steps >= `step` (G4). */
   rewindTo(step: number): void {
-    this.#graph.rewindTo(step);
+    this.#graph?.rewindTo(step);
     this.#last = Math.min(this.#last, Math.max(step - 1, 0));
   }
 
-  async #add(record: StepRecord, page: ReadonlyMap<number, StepRecord>): Promise<void> {
+  async #add(
+    graph: DependencyGraph,
+    record: StepRecord,
+    page: ReadonlyMap<number, StepRecord>,
+  ): Promise<void> {
     const { inputs, references } = await this.inputsOf(record.a, page);
-    this.#graph.addStep({ step: record.s, tool: record.t, inputs, references });
-    this.#graph.recordOutput(record.s, record.o);
+    graph.addStep({ step: record.s, tool: record.t, inputs, references });
+    graph.recordOutput(record.s, record.o);
     this.#last = record.s;
   }
 

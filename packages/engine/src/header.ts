@@ -69,8 +69,15 @@ export function newHeader(
   begin: Pick<Header, "agentId" | "metadata" | "policy" | "isolation" | "counters">,
   nowMs: number,
 ): Header {
+  // Named one by one: objects made by a spread each get a hidden class of their own in V8, which
+  // takes more memory than the header.
+  const { agentId, metadata, policy, isolation, counters } = begin;
   return {
-    ...begin,
+    agentId,
+    metadata,
+    policy,
+    isolation,
+    counters,
     beganAtMs: nowMs,
     status: "ACTIVE",
     constraints: [],
