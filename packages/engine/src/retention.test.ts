@@ -5,7 +5,7 @@ import { harness } from "./testing/harness.js";
 const DAY_MS = 24 * 3_600_000;
 
 it("keeps what is held, until the hold is lifted", async () => {
-  const { engine, clock } = harness([put], { retention: DAY_MS });
+  const { engine, clock } = harness([], { retention: DAY_MS });
   const tx = await engine.begin();
   await tx.commit();
   await engine.holdRecords(tx.id, { actor: "legal", reason: "case 7" });
@@ -20,7 +20,7 @@ it("keeps what is held, until the hold is lifted", async () => {
 });
 
 it("refuses a hold without a reason", async () => {
-  const { engine } = harness([put]);
+  const { engine } = harness([]);
   const refused = engine.holdRecords("t", { actor: "legal", reason: " " });
   await expect(refused).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
 });
