@@ -3,6 +3,9 @@
 export type { ApplyOptions } from "./apply.js";
 export type { Checkpoint } from "./checkpoint.js";
 export type { CheckpointChoice } from "./choose-checkpoint.js";
+export type { DrilledWorkflow, DrillOptions, DrillReport } from "./drill.js";
+export { runDrill } from "./drill.js";
+export type { DrillOwners, DrillTool, OwnerBehaviour } from "./drill-owners.js";
 export type { FreezeRequest } from "./freeze.js";
 export type { Invariant, InvariantAnswer, InvariantResult, LedgerView } from "./invariant.js";
 export { defineInvariant } from "./invariant.js";

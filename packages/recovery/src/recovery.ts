@@ -29,9 +29,9 @@ import type { WorkflowRecord } from "./workflow-record.js";
 import { listWorkflows, readWorkflow } from "./workflow-store.js";
 import { acquireWorkflow, openWorkflow, type StartWorkflow, startWorkflow } from "./workflows.js";
 
-export interface RecoveryOptions {
+export interface RecoveryOptions<Tools extends readonly ToolShape[] = readonly ToolShape[]> {
   /** Made on the same store; it must outlive the recovery. */
-  readonly engine: Engine<readonly ToolShape[]>;
+  readonly engine: Engine<Tools>;
   readonly store: Store;
   readonly clock?: Clock;
   readonly invariants?: readonly Invariant[];
@@ -220,8 +220,12 @@ export class Recovery {
 }
 
 /** Recovery of the workflows on an engine's store. Throws INVALID_ARGUMENT. */
-export function createRecovery(options: RecoveryOptions): Recovery {
-  const { engine, store, clock = systemClock, schemaVersion = 1 } = options;
+export function createRecovery<Tools extends readonly ToolShape[]>(
+  options: RecoveryOptions<Tools>,
+): Recovery {
+  // Recovery knows tools by name alone; their argument types matter only to who calls them.
+  const engine = options.engine as unknown as Engine<readonly ToolShape[]>;
+  const { store, clock = systemClock, schemaVersion = 1 } = options;
   if (!Number.isSafeInteger(schemaVersion) || schemaVersion < 1) {
     throw new AgentTxError("INVALID_ARGUMENT", "schemaVersion is a whole number from 1.", {
       details: { field: "schemaVersion" },
