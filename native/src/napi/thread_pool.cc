@@ -10,18 +10,21 @@
 namespace agenttx::node {
 
 void ThreadPool::Run(std::function<void()> job) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (stopping_) return;
-  queue_.push_back(std::move(job));
-  try {
-    StartThreadIfNeeded();
-  } catch (const std::system_error&) {
-    // One thread is enough to make progress; without any, the caller has to hear it.
-    if (threads_.empty()) {
-      queue_.pop_back();
-      throw;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_) return;
+    queue_.push_back(std::move(job));
+    try {
+      StartThreadIfNeeded();
+    } catch (const std::system_error&) {
+      // One thread is enough to make progress; without any, the caller has to hear it.
+      if (threads_.empty()) {
+        queue_.pop_back();
+        throw;
+      }
     }
   }
+  // After the lock: the thread that wakes would only wait for it.
   changed_.notify_one();
 }
 

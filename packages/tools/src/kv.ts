@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import { decodeJson, encodeJson } from "./json-bytes.js";
+import { jsonValue } from "./json-value.js";
 import { tool } from "./tool.js";
 
 export interface KvOptions {
@@ -25,7 +26,7 @@ export function kvTools(options: KvOptions = {}) {
     name: "kv.put",
     description: "Stores a JSON value under a key",
     version: "1",
-    schema: z.strictObject({ key, value: z.json() }),
+    schema: z.strictObject({ key, value: jsonValue }),
     effect: "reversible",
     scope: "store",
     execute: (args, { state }) => {
