@@ -40,7 +40,20 @@ export class RefusedArguments extends Error {
 }
 
 /** Fields that tell what is wrong; nothing else of an error object leaves the process. */
-const TELLING = ["code", "column", "constraint", "param", "path", "status", "statusCode", "issues"];
+const TELLING = [
+  "code",
+  "column",
+  "constraint",
+  "errors",
+  "field",
+  "issues",
+  "param",
+  "path",
+  "retryAfter",
+  "status",
+  "statusCode",
+  "table",
+];
 const TEXT_CHARS_MAX = 64 * 1024;
 
 /** The error as text, structured when it carries structure. Stacks and causes stay here. */

@@ -17,6 +17,7 @@ import {
   type ToolContext,
   type UndoContext,
 } from "@agenttx/model";
+import { remoteError } from "./remote-error.js";
 import { deliverResult, lookupResult, undoResult, verifyResult } from "./work-answers.js";
 import type { WorkAnswer, WorkItem, WorkKind, WorkQueue } from "./work-queue.js";
 
@@ -245,9 +246,7 @@ interface AskedCall {
 }
 
 function outputOf(context: ToolContext, result: RemoteResult): JsonValue {
-  if (!result.ok) {
-    throw result.definite ? new DefiniteFailure(result.text) : new Error(result.text);
-  }
+  if (!result.ok) throw remoteError(result.text, result.definite);
   for (const { key, value } of result.writes) {
     if (value === null) context.state.delete(key);
     else context.state.put(key, value);
