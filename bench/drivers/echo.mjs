@@ -27,7 +27,13 @@ export function openEcho(port) {
     unary: (bytes) =>
       new Promise((resolve, reject) => {
         const done = (error, answer) => (error === null ? resolve(answer) : reject(error));
-        client.makeUnaryRequest(ECHO.unary.path, requestSerialize, responseDeserialize, bytes, done);
+        client.makeUnaryRequest(
+          ECHO.unary.path,
+          requestSerialize,
+          responseDeserialize,
+          bytes,
+          done,
+        );
       }),
     close: () => client.close(),
   };

@@ -12,7 +12,10 @@ export function openHttp(port) {
 
 function post(target, body) {
   return new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const headers = {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+    };
     const sent = request({ ...target, method: "POST", headers }, (response) => {
       const parts = [];
       response.on("data", (part) => parts.push(part));

@@ -1,6 +1,7 @@
-// Owns the memory workload: what an open transaction that nobody uses keeps in memory. Resident
-// memory is the figure, after garbage collection; the store's write buffers are small here, so that
-// what it wrote does not count as what it keeps.
+// Owns the memory workload: what one more open transaction that nobody uses keeps in memory. As many
+// are opened first, so that code, buffers and caches have their size before counting starts.
+// Resident memory is the figure, after garbage collection; the store's write buffers are small here,
+// so that what it wrote does not count as what it keeps.
 import { strictEqual } from "node:assert/strict";
 import { engineOn, DURABILITY as OURS, openAgentTxStore } from "../drivers/agenttx.mjs";
 import { median, round } from "../harness/samples.mjs";
@@ -30,12 +31,11 @@ export async function run(bench) {
 
 async function idleTrial({ directory, open }) {
   const store = await openAgentTxStore(directory, {
-    writeBufferBytes: 1024 * 1024,
+    writeBufferBytes: 256 * 1024,
     blockCacheBytes: 1024 * 1024,
   });
   const engine = engineOn(store);
-  // Code, buffers and caches reach their size before counting starts.
-  const early = await openMany(engine, 1_000);
+  const early = await openMany(engine, open);
   await settled();
   const before = process.memoryUsage();
   const kept = await openMany(engine, open);

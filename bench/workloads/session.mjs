@@ -27,12 +27,12 @@ export async function run(bench) {
   const processes = bench.pick({ quick: 1, normal: 2, long: 4 });
   const latency = await bench.trials("latency", processes, {
     calls: bench.pick({ quick: 20, normal: 100 }),
-    rounds: bench.pick({ quick: 2, normal: 10, long: 60 }),
+    rounds: bench.pick({ quick: 2, normal: 8, long: 60 }),
   });
-  const load = await bench.trials("load", processes, {
+  const load = await bench.trials("load", bench.pick({ quick: 1, normal: 1, long: 3 }), {
     sessions: bench.pick({ quick: [1, 64], normal: [1, 8, 64, 256] }),
     stepsEach: bench.pick({ quick: 5, normal: 20, long: 50 }),
-    rounds: bench.pick({ quick: 1, normal: 4, long: 15 }),
+    rounds: bench.pick({ quick: 1, normal: 3, long: 15 }),
   });
   const { ratios, quiet } = ratiosOf(latency, {
     streamEcho: ["step, session stream", "echo, stream"],
@@ -155,12 +155,19 @@ function loadTrial({ directory, seed, sessions, stepsEach, rounds }) {
     // Each session's stream is there before its memory is counted.
     for (const client of clients) await (await client.begin()).abort();
     const after = await server.memory();
-    const latencies = Object.fromEntries(sessions.map((count) => [`step at ${count} sessions`, []]));
+    const latencies = Object.fromEntries(
+      sessions.map((count) => [`step at ${count} sessions`, []]),
+    );
     const turns = sessions.flatMap((count) => [
       [
         `steps/s at ${count} sessions`,
         () =>
-          stepRate(clients.slice(0, count), stepsEach, value, latencies[`step at ${count} sessions`]),
+          stepRate(
+            clients.slice(0, count),
+            stepsEach,
+            value,
+            latencies[`step at ${count} sessions`],
+          ),
       ],
       [`echoes/s at ${count} streams`, () => echoRate(streams.slice(0, count), stepsEach, bytes)],
     ]);
@@ -186,8 +193,6 @@ async function stepRate(clients, stepsEach, value, latencies) {
 
 async function echoRate(streams, callsEach, bytes) {
   const started = performance.now();
-  await Promise.all(
-    streams.map((stream) => timedCalls(callsEach, () => stream.call(bytes))),
-  );
+  await Promise.all(streams.map((stream) => timedCalls(callsEach, () => stream.call(bytes))));
   return (streams.length * callsEach) / ((performance.now() - started) / 1_000);
 }
