@@ -35,6 +35,8 @@ class ApplyWork final : public Work {
         status = journal_->Add(write);
         if (!status.ok()) return status;
       }
+      status = journal_->CheckLimits();
+      if (!status.ok()) return status;
     }
     status = AddReads(group);
     if (status.ok()) status = AddCommonParts(group, tx->name, batch_, &state_);

@@ -10,14 +10,13 @@ namespace {
 
 constexpr uint8_t kHeaderFormat = 1;
 constexpr uint8_t kSnapshotFormat = 1;
-constexpr size_t kHeaderBytes = 176;
+constexpr size_t kHeaderBytes = 168;
 
 void AppendExtent(std::string* out, const Extent& extent) {
   AppendU64(out, extent.write_count);
   AppendU64(out, extent.overlay_keys);
   AppendU64(out, extent.overlay_bytes);
   AppendU64(out, extent.journal_records);
-  AppendU64(out, extent.journal_bytes);
 }
 
 Extent ReadExtent(ByteReader* reader) {
@@ -26,7 +25,6 @@ Extent ReadExtent(ByteReader* reader) {
   extent.overlay_keys = reader->U64();
   extent.overlay_bytes = reader->U64();
   extent.journal_records = reader->U64();
-  extent.journal_bytes = reader->U64();
   return extent;
 }
 

@@ -16,7 +16,6 @@ struct Extent {
   uint64_t overlay_keys = 0;
   uint64_t overlay_bytes = 0;    // keys and values
   uint64_t journal_records = 0;  // live
-  uint64_t journal_bytes = 0;
 };
 
 // Everything the engine's payload is not. `next_seq` numbers undo records and is never reused: not

@@ -41,7 +41,7 @@ Status JournalStage::Add(const StateWrite& write) {
   }
   extent.overlay_bytes += write.value.size();
   staged_[write.key] = {prior.base, write.value.size()};
-  return CheckLimits();
+  return status;
 }
 
 Status JournalStage::FindPrior(std::string_view key, Prior* prior) {
@@ -98,7 +98,6 @@ Status JournalStage::PutUndo(std::string_view key, const Prior& prior) {
   const rocksdb::Slice value_parts[2] = {header, prior.entry};
   const int part_count = prior.is_present ? 2 : 1;
   state_->extent.journal_records++;
-  state_->extent.journal_bytes += undo_key.size() + header.size() + prior.entry.size();
   return FromRocks(group_->batch.Put(group_->db->handle(kSnapshots),
                                      rocksdb::SliceParts(&key_part, 1),
                                      rocksdb::SliceParts(value_parts, part_count)));
@@ -121,8 +120,8 @@ Status JournalStage::CheckLimits() const {
                                         std::to_string(state_->keys_max) +
                                         " keys; this batch passes that. Nothing was written."};
   }
-  if (extent.overlay_bytes + extent.journal_bytes > state_->bytes_max) {
-    return {Code::kPayloadTooLarge, "The transaction may hold " +
+  if (extent.overlay_bytes > state_->bytes_max) {
+    return {Code::kPayloadTooLarge, "The transaction may write " +
                                         std::to_string(state_->bytes_max) +
                                         " bytes; this batch passes that. Nothing was written."};
   }

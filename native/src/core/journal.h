@@ -22,6 +22,8 @@ class JournalStage {
   JournalStage(Group* group, Transaction* tx, TransactionState* state);
 
   Status Add(const StateWrite& write);
+  // Compares the overlay after all writes with the caps of the transaction (S11).
+  Status CheckLimits() const;
   // Takes the staged keys into the transaction's memory. `took_snapshot`: a new interval begins.
   void Install(bool took_snapshot);
 
@@ -38,7 +40,6 @@ class JournalStage {
   Status FindBase(std::string_view key, uint64_t* base);
   Status PutEntry(const StateWrite& write, uint64_t base);
   Status PutUndo(std::string_view key, const Prior& prior);
-  Status CheckLimits() const;
 
   Group* const group_;
   Transaction* const tx_;

@@ -28,9 +28,11 @@ Status ReadCommitted(Database* db, std::string_view ns, std::string_view key,
 }  // namespace
 
 Status CheckReadCount(const Transaction& tx, size_t new_keys) {
-  if (tx.reads.entries().size() + new_keys <= tx.state.keys_max) return Status::Ok();
+  if (new_keys == 0 || tx.reads.entries().size() + new_keys <= tx.state.keys_max) {
+    return Status::Ok();
+  }
   return {Code::kPayloadTooLarge, "The transaction may read " + std::to_string(tx.state.keys_max) +
-                                      " keys; this read passes that."};
+                                      " keys; this read passes that. Nothing was changed."};
 }
 
 Status GetInTransaction(Database* db, const TransactionRef& tx, std::string_view key, bool validate,

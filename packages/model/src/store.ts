@@ -194,12 +194,24 @@ export interface StoreTransaction extends AsyncDisposable {
 
 export interface BeginOptions {
   readonly namespace?: string;
-  /** Every point read is validated at commit; scans are refused (S8). */
+  /**
+   * `serializable`: every point read is validated at commit, in a fork also those that it inherits;
+   * scans are refused (S8).
+   */
   readonly isolation?: "read-committed" | "serializable";
   readonly payload?: Bytes;
   readonly records?: readonly RecordWrite[];
   readonly audit?: readonly Bytes[];
+  /**
+   * Cap of the overlay's bytes: for each distinct key written, the key and its newest value (0 for
+   * a deletion). What a value replaces and the undo journal do not count; a restore gives back.
+   * Compared once a batch, with the overlay after it: PAYLOAD_TOO_LARGE. Default 1 GiB.
+   */
   readonly bytesMax?: number;
+  /**
+   * Cap of the distinct keys in the overlay, and, counted by themselves, of the distinct keys read
+   * from committed state: PAYLOAD_TOO_LARGE. Default 1,000,000.
+   */
   readonly keysMax?: number;
 }
 
@@ -243,11 +255,18 @@ export interface Store extends AsyncDisposable {
   /** What open noticed and survived (lost unsynced tail after a reboot), for the log. */
   readonly warnings: readonly string[];
 
-  /** Writes the t record and snapshots 0 and 1 (S3). TRANSACTION_EXISTS when the id is open. */
+  /**
+   * Writes the t record and snapshots 0 and 1 (S3). Ids are used once in a namespace:
+   * TRANSACTION_EXISTS when one is open or has ended, as long as its audit chain is kept (an empty
+   * one counts; nothing in this contract removes it). A late call never meets a new transaction.
+   */
   begin(id: string, options?: BeginOptions): Promise<StoreTransaction>;
   /** Handle on a transaction that is open on disk. NOT_FOUND otherwise. */
   attach(id: string, options?: NamespaceOption): Promise<StoreTransaction>;
-  /** A new transaction whose overlay equals the other's at that snapshot (S12). */
+  /**
+   * A new transaction whose overlay equals the other's at that snapshot (S12). It inherits base
+   * versions and reads. Refused like `begin`; PAYLOAD_TOO_LARGE when the overlay is above its caps.
+   */
   fork(from: string, step: number, id: string, options?: BeginOptions): Promise<StoreTransaction>;
   /**
    * Open transactions after `after`, at most `limit` (default 1,000), in the order of their encoded
@@ -284,6 +303,8 @@ export interface Store extends AsyncDisposable {
   /**
    * Records and audit of a transaction that has ended, or of none (`""`); one atomic batch. Refused
    * with INVALID_ARGUMENT while the transaction is open: its batches go through its handle's fence.
+   * Audit entries need a chain: NOT_FOUND when no transaction of this id ever was, INVALID_ARGUMENT
+   * for `""`.
    */
   writeRecords(
     transaction: string,

@@ -118,20 +118,18 @@ export const endingClaims: Claims = {
       expect(text(await tx.get(`a of ${tx.id}`))).toBe("1");
     }
   },
-  "lets an ended id begin with nothing left behind, or refuses it for good": async (world) => {
-    const { store, expect } = world;
-    for (const end of ["commit", "discard"] as const) {
-      const tx = await busy(store, end);
-      await tx[end]();
-      const code = await refusal(() => store.begin(end));
-      expect(code === null || code === "TRANSACTION_EXISTS").toBe(true);
-      if (code !== null) continue;
-      const again = await store.attach(end);
-      expect(again.header().step).toBe(1);
-      expect(again.header().snapshot).toBe(1);
-      expect(await refusal(() => again.restoreSnapshot(2))).toBe("SNAPSHOT_NOT_FOUND");
-      expect(again.touched()).toEqual({ read: 0, written: 0 });
-      expect(await again.restoreSnapshot(0)).toEqual({ writesReverted: 0, keysRestored: 0 });
+  "refuses the id of a transaction that has ended, also after a restart": async (world) => {
+    const { expect, restart } = world;
+    let { store } = world;
+    await store.begin("open");
+    for (const end of ["commit", "discard"] as const) await (await store.begin(end))[end]();
+    for (const round of ["before", "after"]) {
+      for (const id of ["commit", "discard"]) {
+        expect(await refusal(() => store.begin(id))).toBe("TRANSACTION_EXISTS");
+        expect(await refusal(() => store.fork("open", 1, id))).toBe("TRANSACTION_EXISTS");
+        await store.begin(id, { namespace: round });
+      }
+      store = await restart();
     }
   },
   "refuses every call of a handle whose transaction has ended": async ({ store, expect }) => {

@@ -49,6 +49,17 @@ export const forkClaims: Claims = {
     const fork = await store.fork("t", 2, "f");
     expect(await refusal(() => fork.commit())).toBe("WRITE_CONFLICT");
   },
+  "validates the reads it inherits when it is serializable": async ({ store, expect }) => {
+    await publish(store, { read: "1" });
+    const tx = await store.begin("t");
+    await tx.get("read");
+    await tx.createSnapshot(2);
+    const plain = await store.fork("t", 2, "plain");
+    const strict = await store.fork("t", 2, "strict", { isolation: "serializable" });
+    await publish(store, { read: "2" });
+    expect(await refusal(() => strict.commit())).toBe("WRITE_CONFLICT");
+    expect(await refusal(() => plain.commit())).toBe(null);
+  },
   "takes no records and no audit of the other with it": async ({ store, expect }) => {
     const tx = await store.begin("t");
     await tx.apply({

@@ -1,7 +1,7 @@
 // Owns the claims about limits: checked before anything is written (S11).
 
 import type { Claims } from "./harness.js";
-import { bytes, fingerprint, publish, refusal, shown } from "./harness.js";
+import { bytes, fingerprint, publish, refusal, shown, text } from "./harness.js";
 
 const MIB = 1024 * 1024;
 
@@ -58,6 +58,50 @@ export const limitClaims: Claims = {
     };
     expect(await refusal(() => tx.apply(batch))).toBe("PAYLOAD_TOO_LARGE");
     expect(await fingerprint(store, tx)).toBe(before);
+  },
+  "counts the keys and newest values of the overlay, and no history": async ({ store, expect }) => {
+    const tx = await store.begin("t", { bytesMax: 100 });
+    for (let step = 2; step < 10; step += 1) {
+      await tx.apply({ writes: [{ key: "a", value: new Uint8Array(99) }], snapshot: step });
+    }
+    expect(await refusal(() => tx.put("b", bytes("")))).toBe("PAYLOAD_TOO_LARGE");
+    await tx.delete("a");
+    await tx.put("b", new Uint8Array(98));
+    expect(await refusal(() => tx.put("b", new Uint8Array(99)))).toBe("PAYLOAD_TOO_LARGE");
+  },
+  "looks at a batch's last write of a key, not at what it replaces": async ({ store, expect }) => {
+    const tx = await store.begin("t", { bytesMax: 100 });
+    await tx.write([
+      { key: "a", value: new Uint8Array(500) },
+      { key: "a", value: bytes("small") },
+    ]);
+    expect(text(await tx.get("a"))).toBe("small");
+  },
+  "refuses to read a key too many and lets known keys be read again": async (world) => {
+    const { store, expect } = world;
+    await publish(store, { a: "1", b: "2", c: "3" });
+    const tx = await store.begin("t", { keysMax: 2 });
+    await tx.getMany(["a", "absent"]);
+    expect(await refusal(() => tx.get("b"))).toBe("PAYLOAD_TOO_LARGE");
+    expect(await refusal(() => tx.getMany(["a", "b"]))).toBe("PAYLOAD_TOO_LARGE");
+    expect(await refusal(() => tx.scan())).toBe("PAYLOAD_TOO_LARGE");
+    expect(tx.touched().read).toBe(2);
+    expect(text(await tx.get("a"))).toBe("1");
+    expect(shown(await tx.scan({ prefix: "a" }))).toEqual(["a=1"]);
+    await tx.write(["d", "e"].map((key) => ({ key, value: bytes("own") })));
+    expect(text(await tx.get("d"))).toBe("own");
+    await tx.restoreSnapshot(1);
+    expect(text(await tx.get("b"))).toBe("2");
+  },
+  "refuses a fork that is above its own limits": async ({ store, expect }) => {
+    const tx = await store.begin("t");
+    await tx.write(["a", "b"].map((key) => ({ key, value: bytes("v") })));
+    await tx.createSnapshot(2);
+    for (const limit of [{ keysMax: 1 }, { bytesMax: 3 }]) {
+      expect(await refusal(() => store.fork("t", 2, "f", limit))).toBe("PAYLOAD_TOO_LARGE");
+    }
+    expect((await store.openTransactions()).map(({ id }) => id)).toEqual(["t"]);
+    await store.fork("t", 2, "f", { keysMax: 2, bytesMax: 4 });
   },
   "gives keys and bytes back by a restore": async ({ store, expect }) => {
     const tx = await store.begin("t", { keysMax: 1, bytesMax: 1_000 });

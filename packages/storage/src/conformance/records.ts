@@ -160,6 +160,19 @@ export const recordClaims: Claims = {
     expect((await store.readAudit("t")).map((row) => text(row.payload))).toEqual(["undone"]);
     expect((await store.readAudit(null)).map((row) => text(row.payload))).toEqual(["noted"]);
   },
+  "refuses audit entries of a transaction that never was, or of none": async (world) => {
+    const { store, expect } = world;
+    const record = { space: "meta", name: "m", value: bytes("v") } as const;
+    const write = (id: string) =>
+      store.writeRecords(id, { records: [record], audit: [bytes("a")] });
+    expect(await refusal(() => write("never"))).toBe("NOT_FOUND");
+    expect(await refusal(() => write(""))).toBe("INVALID_ARGUMENT");
+    expect(await store.readRecord("", record)).toBe(null);
+    expect(await store.readAudit("never")).toEqual([]);
+    await store.writeRecords("never", {
+      records: [{ space: "effect", seq: 1, value: bytes("e") }],
+    });
+  },
   "refuses unfenced records of an open transaction": async ({ store, expect }) => {
     await store.begin("t");
     const write = () =>

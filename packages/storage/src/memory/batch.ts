@@ -9,7 +9,7 @@ import { checkValue, keyBytes } from "../keys.js";
 import { appendAudit, auditStart } from "./audit.js";
 import { checkRecords, putEvidence, putRecords } from "./records.js";
 import type { AuditState, Base, Hex, NamespaceState, TransactionState } from "./state.js";
-import { keepReads, ownMaps, toHex } from "./state.js";
+import { countReads, keepReads, ownMaps, toHex } from "./state.js";
 
 export type NormalWrite = readonly [key: Hex, value: Bytes | null];
 
@@ -95,6 +95,21 @@ function sizeAfter(
     bytes += entryBytes(key, value);
   }
   return { keys, bytes };
+}
+
+/** Throws PAYLOAD_TOO_LARGE when reading `keys` would pass the cap of distinct read keys (S11). */
+export function checkReads(state: TransactionState, keys: readonly Hex[]): void {
+  const { bases, volatile, keysMax } = state;
+  // What was touched is an upper bound of what was read, and needs no pass over it.
+  if (bases.size + volatile.reads.size + keys.length <= keysMax) return;
+  const isRead = (key: Hex) => (volatile.reads.get(key) ?? bases.get(key))?.read ?? false;
+  const newKeys = keys.filter((key) => !isRead(key)).length;
+  if (newKeys === 0 || countReads(state) + newKeys <= keysMax) return;
+  throw new AgentTxError(
+    "PAYLOAD_TOO_LARGE",
+    `The transaction may read ${keysMax} keys; this read passes that. Nothing was changed.`,
+    { details: { keysMax } },
+  );
 }
 
 /** Throws PAYLOAD_TOO_LARGE when the overlay would pass a cap of the transaction (S11). */

@@ -3,8 +3,8 @@
 import { AgentTxError, WriteConflictError } from "@agenttx/model";
 import type { RecordSpace } from "../contract.js";
 import { dropSpaces } from "./records.js";
-import type { AuditState, NamespaceState, TransactionState } from "./state.js";
-import { fromHex, newNamespace } from "./state.js";
+import type { AuditState, Base, NamespaceState, TransactionState } from "./state.js";
+import { fromHex, knownBases, newNamespace } from "./state.js";
 
 export interface MemoryCore {
   readonly namespaces: Map<string, NamespaceState>;
@@ -33,13 +33,17 @@ export function namespaceOf(core: MemoryCore, name: string): NamespaceState {
 
 /** Throws WriteConflictError when a written or validated key has another version now (S7, S8). */
 export function checkConflicts(namespace: NamespaceState, state: TransactionState): void {
-  const known = new Map([...state.bases, ...state.volatile.reads]);
-  const lost = [...known]
-    .filter(([key, base]) => base.validate || state.overlay.has(key))
+  const lost = [...knownBases(state)]
+    .filter(([key, base]) => isValidated(state, base) || state.overlay.has(key))
     .filter(([key, base]) => (namespace.committed.get(key)?.version ?? 0n) !== base.version)
     .map(([key]) => key)
     .sort();
   if (lost.length > 0) throw new WriteConflictError(lost.map(fromHex));
+}
+
+/** A serializable fork also validates what its parent read under read committed (S8). */
+function isValidated(state: TransactionState, base: Base): boolean {
+  return base.validate || (state.serializable && base.read);
 }
 
 /** Publishes the overlay under the next commit version. REQUIRES: `checkConflicts` passed. */
@@ -52,7 +56,10 @@ export function publish(core: MemoryCore, namespace: NamespaceState, state: Tran
   return { commitVersion: core.commitVersion, keysPublished: state.overlay.size };
 }
 
-/** Takes the transaction off the list of open ones, and its records of `spaces` with it. */
+/**
+ * Takes the transaction off the list of open ones, and its records of `spaces` with it. Its chain
+ * stays, also an empty one: it keeps the id from being used again.
+ */
 export function endTransaction(
   namespace: NamespaceState,
   state: TransactionState,
@@ -60,5 +67,6 @@ export function endTransaction(
 ): void {
   dropSpaces(namespace, state.id, spaces);
   namespace.transactions.delete(state.id);
+  if (!namespace.chains.has(state.id)) namespace.chains.set(state.id, []);
   state.ended = true;
 }

@@ -122,6 +122,16 @@ export function keepReads(state: TransactionState): void {
   state.volatile.reads.clear();
 }
 
+/** What the transaction knows of every key that it has touched. */
+export function knownBases(state: TransactionState): ReadonlyMap<Hex, Base> {
+  return new Map([...state.bases, ...state.volatile.reads]);
+}
+
+/** Distinct keys that were read from committed state. */
+export function countReads(state: TransactionState): number {
+  return [...knownBases(state).values()].filter(({ read }) => read).length;
+}
+
 /** Newest snapshot; there is always one (S3). */
 export function newestSnapshot(state: TransactionState): number {
   return Math.max(...state.snapshots.keys());

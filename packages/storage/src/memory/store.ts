@@ -28,7 +28,7 @@ import {
   wholeNumber,
 } from "../keys.js";
 import { appendAudit } from "./audit.js";
-import { appendChain } from "./batch.js";
+import { appendChain, checkLimits } from "./batch.js";
 import type { MemoryCore } from "./core.js";
 import { namespaceOf, requireOpen } from "./core.js";
 import { checkRecords, encodedName, getRecord, listRecords, putRecords } from "./records.js";
@@ -148,6 +148,7 @@ export class MemoryStore implements Store {
       );
     }
     if (transaction !== "") transactionIdBytes(transaction);
+    if ((batch.audit ?? []).length > 0) requireChain(namespace, transaction);
     checkRecords(batch.records ?? []);
     putRecords(namespace, transaction, batch.records ?? []);
     appendChain(namespace, transaction, batch.audit ?? []);
@@ -239,16 +240,17 @@ export class MemoryStore implements Store {
   #begin(id: string, options: BeginOptions, view: View): StoreTransaction {
     transactionIdBytes(id);
     const namespace = this.#namespace(options);
-    if (namespace.transactions.has(id)) {
+    if (namespace.transactions.has(id) || namespace.chains.has(id)) {
       throw new AgentTxError(
         "TRANSACTION_EXISTS",
-        `Transaction ${id} is open already; nothing was written.`,
+        `A transaction ${id} is open or has ended; ids are used once. Nothing was written.`,
         { details: { transaction: id } },
       );
     }
     checkRecords(options.records ?? []);
     checkOptions(options);
     const state = newTransaction(id, options, view);
+    checkLimits(state, []);
     takeSnapshot(state, 0);
     takeSnapshot(state, 1);
     namespace.transactions.set(id, state);
@@ -257,6 +259,22 @@ export class MemoryStore implements Store {
     this.#core.batches += 1;
     return new MemoryTransaction(this.#core, state);
   }
+}
+
+/** Audit entries go on a chain that a transaction has begun. */
+function requireChain(namespace: NamespaceState, transaction: string): void {
+  if (transaction === "") {
+    throw new AgentTxError(
+      "INVALID_ARGUMENT",
+      "Records of no transaction have no audit chain; nothing was written.",
+    );
+  }
+  if (namespace.chains.has(transaction)) return;
+  throw new AgentTxError(
+    "NOT_FOUND",
+    `There was never a transaction ${transaction}; nothing was written.`,
+    { details: { transaction } },
+  );
 }
 
 function checkOptions({ isolation, bytesMax, keysMax }: BeginOptions): void {

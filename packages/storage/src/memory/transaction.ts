@@ -26,6 +26,7 @@ import {
   checkExtras,
   checkFence,
   checkLimits,
+  checkReads,
   normalWrites,
   touch,
 } from "./batch.js";
@@ -34,7 +35,7 @@ import { checkConflicts, endTransaction, namespaceOf, publish, requireOpen } fro
 import { dropOutputs, REMOVED_BY_COMMIT, REMOVED_BY_DISCARD } from "./records.js";
 import { scanMerged } from "./scan.js";
 import type { NamespaceState, TransactionState } from "./state.js";
-import { newestSnapshot, takeSnapshot, toHex } from "./state.js";
+import { countReads, newestSnapshot, takeSnapshot, toHex } from "./state.js";
 
 const SNAPSHOT_MAX = 0xffff_ffff;
 
@@ -83,8 +84,10 @@ export class MemoryTransaction implements StoreTransaction {
       );
     }
     const found = scanMerged(namespace.committed, this.#state.overlay, normal);
-    for (const { hex, committed } of found) {
-      if (committed) touch(namespace, this.#state, hex, { read: true, validate: false });
+    const read = found.filter(({ committed }) => committed).map(({ hex }) => hex);
+    checkReads(this.#state, read);
+    for (const hex of read) {
+      touch(namespace, this.#state, hex, { read: true, validate: false });
     }
     return found.map(({ entry }) => entry);
   }
@@ -166,9 +169,7 @@ export class MemoryTransaction implements StoreTransaction {
   }
 
   touched(): { readonly read: number; readonly written: number } {
-    const known = new Map([...this.#state.bases, ...this.#state.volatile.reads]);
-    const read = [...known.values()].filter((base) => base.read).length;
-    return { read, written: this.#state.overlay.size };
+    return { read: countReads(this.#state), written: this.#state.overlay.size };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -200,7 +201,10 @@ export class MemoryTransaction implements StoreTransaction {
     const hex = toHex(key);
     const validate = (options?.validate ?? false) || this.#state.serializable;
     const own = this.#state.overlay.get(hex);
-    if (own === undefined) touch(namespace, this.#state, hex, { read: true, validate });
+    if (own === undefined) {
+      checkReads(this.#state, [hex]);
+      touch(namespace, this.#state, hex, { read: true, validate });
+    }
     const value = own === undefined ? namespace.committed.get(hex)?.value : own;
     return value === undefined || value === null ? null : new Uint8Array(value);
   }
