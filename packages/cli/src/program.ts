@@ -7,6 +7,7 @@ import type { SettingFacts } from "@agenttx/server/settings";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Output } from "./output.js";
 import { createOutput } from "./output.js";
+import { addRecoveryCommands } from "./recovery-commands.js";
 import type { ServerOptions } from "./remote.js";
 import { addServerCommands, type Building } from "./server-commands.js";
 
@@ -61,6 +62,7 @@ export function createProgram(
   addUndo(program, setExitCode);
   const act: Building["act"] = async (command, run) => setExitCode(await within(command, run));
   addServerCommands({ program, common: bare, act, collect }, settings);
+  addRecoveryCommands({ program, common, act, collect });
   addHouseKeeping(program, setExitCode);
   return program;
 }

@@ -31,7 +31,8 @@ export async function loadTools(
   return tools as readonly ToolShape[];
 }
 
-function locate(specifier: string, from: string): string {
+/** The address of a module given by path or package name. Throws NOT_FOUND. */
+export function locate(specifier: string, from: string = process.cwd()): string {
   const path = resolve(from, specifier);
   if (existsSync(path)) return pathToFileURL(path).href;
   try {

@@ -1,0 +1,128 @@
+// Owns `agenttx reconcile list | show | resolve`: what waits for somebody, with its evidence (C6).
+
+import { AgentTxError, type ResolutionKind } from "@agenttx/model";
+import type { ReconciliationItem, Recovery } from "@agenttx/recovery";
+import { EXIT } from "../../exit-codes.js";
+import { API_VERSION, printable } from "../../output.js";
+import type { CommandContext } from "../../program.js";
+import { pairLines, tableLines } from "../../table.js";
+import { isoTime } from "../list.js";
+import { openRecovery } from "./session.js";
+
+/** Oldest first; exit code 0 also when there are some: asking is no failure. */
+export async function reconcileList(context: CommandContext, id: string | null): Promise<number> {
+  const { output } = context;
+  const session = await openRecovery(context);
+  try {
+    const items = await itemsOf(session.recovery, id);
+    output.data(items);
+    if (items.length === 0) output.note("nothing waits");
+    else {
+      const columns = [
+        { title: "effect", value: ({ effect }: ReconciliationItem) => effect.effectId },
+        { title: "workflow", value: ({ workflow }: ReconciliationItem) => workflow },
+        { title: "tool", value: ({ effect }: ReconciliationItem) => effect.tool },
+        { title: "waits for", value: ({ effect }: ReconciliationItem) => effect.waitsFor },
+        { title: "since", value: ({ effect }: ReconciliationItem) => isoTime(effect.createdAtMs) },
+        { title: "problem", value: ({ effect }: ReconciliationItem) => effect.problem },
+      ];
+      for (const line of tableLines(items, columns, output.paint)) output.line(line);
+    }
+    return EXIT.OK;
+  } finally {
+    await session.close();
+  }
+}
+
+export async function reconcileShow(context: CommandContext, effectId: string): Promise<number> {
+  const { output } = context;
+  const session = await openRecovery(context);
+  try {
+    const items = await itemsOf(session.recovery, null);
+    const item = items.find(({ effect }) => effect.effectId === effectId);
+    if (item === undefined) throw notOpen(effectId);
+    output.data({ apiVersion: API_VERSION, type: "reconciliation-item", ...item });
+    const { effect, evidence, dependants, forwardRecovery, undoUntilMs } = item;
+    const pairs = [
+      ["effect", effect.effectId],
+      ["workflow", `${item.workflow}, revision ${item.revision}`],
+      ["tool", `${effect.tool} (version ${effect.toolVersion})`],
+      ["owner", effect.owner],
+      ["state", `${effect.state}, waits for ${effect.waitsFor ?? "nobody"}`],
+      ["problem", effect.problem],
+      ["request", JSON.stringify(effect.request)],
+      ["receipt", JSON.stringify(effect.receipt)],
+      ["idempotency key", effect.idempotencyKey],
+      ["undoable until", undoUntilMs === null ? null : isoTime(undoUntilMs)],
+      ["instead", forwardRecovery],
+      ["used by", dependants.map((one) => `${one.effectId} (${one.state})`).join(", ")],
+    ] as const;
+    for (const line of pairLines(pairs, output.paint)) output.line(line);
+    for (const { atMs, event, why } of evidence) {
+      output.line(`  ${isoTime(atMs)}  ${event}${why === null ? "" : `: ${printable(why)}`}`);
+    }
+    return EXIT.OK;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Exit code 6 while the effect, or its workflow, still waits. */
+export async function reconcileResolve(
+  context: CommandContext,
+  effectId: string,
+  options: {
+    readonly kind: ResolutionKind;
+    readonly actor: string;
+    readonly note: string;
+    readonly tools: readonly string[];
+    readonly filesRoot?: string;
+  },
+): Promise<number> {
+  const { output, dataDirectory } = context;
+  const session = await openRecovery({ ...options, dataDirectory });
+  try {
+    await session.recovery.start();
+    const { kind, actor, note } = options;
+    const said = { kind, actor, note };
+    const effect = await session.recovery.reconciliation.resolve(effectId, said);
+    output.data({ apiVersion: API_VERSION, type: "effect", ...effect });
+    output.line(`${effect.effectId}  ${effect.state}`);
+    return effect.waitsFor === null ? EXIT.OK : EXIT.UNRESOLVED;
+  } finally {
+    await session.close();
+  }
+}
+
+async function itemsOf(
+  recovery: Recovery,
+  workflow: string | null,
+): Promise<readonly ReconciliationItem[]> {
+  if (workflow !== null) return recovery.reconciliation.list(workflow);
+  const items: ReconciliationItem[] = [];
+  for await (const id of waitingIds(recovery)) {
+    items.push(...(await recovery.reconciliation.list(id)));
+  }
+  return items.sort((one, other) => one.effect.createdAtMs - other.effect.createdAtMs);
+}
+
+/** Page by page, to the end. */
+async function* waitingIds(recovery: Recovery): AsyncGenerator<string> {
+  for (let after: string | undefined; ; ) {
+    const page = await recovery.workflows.list({
+      limit: 1_000,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const { id, state } of page) if (state !== "Running") yield id;
+    after = page.at(-1)?.id;
+    if (after === undefined) return;
+  }
+}
+
+function notOpen(effectId: string): AgentTxError {
+  return new AgentTxError(
+    "NOT_FOUND",
+    `No workflow waits for effect ${effectId}. agenttx reconcile list shows what is open.`,
+    { details: { effect: effectId } },
+  );
+}
