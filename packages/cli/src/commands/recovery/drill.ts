@@ -7,6 +7,7 @@ import { AgentTxError } from "@agenttx/model";
 import { type DrillReport, type OwnerBehaviour, runDrill } from "@agenttx/recovery";
 import { openStore } from "@agenttx/storage";
 import { EXIT } from "../../exit-codes.js";
+import { keepAlive } from "../../keep-alive.js";
 import { API_VERSION, type Output, printable } from "../../output.js";
 import type { CommandContext } from "../../program.js";
 import { openExistingStore } from "../../session.js";
@@ -33,6 +34,7 @@ export async function drill(
   const { output } = context;
   const byTool = readOwners(options.owner);
   const place = mkdtempSync(join(tmpdir(), "agenttx-drill-"));
+  const release = keepAlive();
   try {
     const copy = join(place, "copy");
     const store = await openExistingStore(context.dataDirectory);
@@ -58,6 +60,7 @@ export async function drill(
     print(output, report);
     return report.stuck === 0 ? EXIT.OK : EXIT.UNRESOLVED;
   } finally {
+    release();
     rmSync(place, { recursive: true, force: true });
   }
 }

@@ -2,6 +2,7 @@
 // the same modules as its tools: `export const recovery = { invariants, schemaVersion, migrations }`.
 
 import { createRecovery, type Recovery, type RecoveryOptions } from "@agenttx/recovery";
+import { keepAlive } from "../../keep-alive.js";
 import { openSession, type Session } from "../../session.js";
 import { locate } from "../../tools-module.js";
 
@@ -25,7 +26,16 @@ export async function openRecovery(options: RecoverySessionOptions): Promise<Rec
   const session = await openSession(options);
   const { engine, store } = session;
   const recovery = createRecovery({ ...settings, engine, store });
-  return { ...session, recovery, hasInvariants: (settings.invariants ?? []).length > 0 };
+  const release = keepAlive();
+  return {
+    ...session,
+    recovery,
+    hasInvariants: (settings.invariants ?? []).length > 0,
+    async close() {
+      release();
+      await session.close();
+    },
+  };
 }
 
 /** Of the last module that exports any. */
