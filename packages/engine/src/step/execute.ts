@@ -2,6 +2,8 @@
 //
 //   X1 Whatever a tool does or throws ends as a value here; what is thrown is infrastructure (R9).
 //   X2 A retry in place keeps the idempotency key (E1c, E3); each try has an attempt of its own.
+//   X3 Numbers of effects and undo actions are never given twice, also when the batch that carried
+//      them, or a later one of the same call, was refused.
 import { cleanError } from "@agenttx/hints";
 import { type CleanHint, isAgentTxError, type JsonValue, type ToolContext } from "@agenttx/model";
 import type { EffectCall, EffectRun } from "../effects/contract.js";
@@ -140,10 +142,15 @@ async function runExternal(
   buffer: StateBuffer,
 ): Promise<Execution> {
   const facts = effectFacts(open, call);
+  // Numbers that a batch carried are used up, whatever became of it (X3).
+  let counters = open.header.effects;
   const effectCall: EffectCall = {
     ...facts,
     owner: open.owner,
-    payload: (effects) => encodeHeader(nextHeader(open, { effects }).header),
+    payload(effects) {
+      counters = effects;
+      return encodeHeader(nextHeader(open, { effects }).header);
+    },
     context: {
       transaction: open.id,
       namespace: open.namespace,
@@ -156,8 +163,9 @@ async function runExternal(
     redact: (value) => withoutSecrets(value, call.resolved.secrets),
     retry: (error, failedTries) => retryDelay(call, hintOf(causeOf(call, error)), failedTries),
   };
-  const run = await open.engine.effects.runEffect(effectCall);
-  open.header = { ...open.header, effects: run.counters };
+  const run = await open.engine.effects.runEffect(effectCall).finally(() => {
+    open.header = { ...open.header, effects: counters };
+  });
   if (run.kind === "succeeded") return finishExternal(open, call, run, buffer);
   buffer.seal();
   if (buffer.storeError !== null) throw buffer.storeError;

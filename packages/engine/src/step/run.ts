@@ -2,7 +2,7 @@
 //
 //   E1 A repeated request runs nothing (P1). E2 A failure is an answer, infrastructure an error
 //   (R9). E3 What a stopped or broken step may have left is undone before anything else runs.
-import { AgentTxError, limits, type StepOutcome } from "@agenttx/model";
+import { AgentTxError, isAgentTxError, limits, type StepOutcome } from "@agenttx/model";
 import type { Operation } from "../lock.js";
 import { requireActive, stepOutOfOrder, stoppedBySignal } from "../refusals.js";
 import { LAST_FAILURE, readAnswer, repeatedStep, requestDigest } from "../requests.js";
@@ -48,7 +48,7 @@ export async function runStep(
   try {
     return await execute(open, request, control);
   } catch (error) {
-    await noteBrokenStep(open, step);
+    if (!isStopped(error)) noteBrokenStep(open, step);
     throw error;
   } finally {
     unlisten?.();
@@ -200,8 +200,13 @@ function listen(signal: AbortSignal | null, control: StopControl): (() => void) 
   return () => signal.removeEventListener("abort", stop);
 }
 
+/** What a stopped step had done is undone before the error is thrown. */
+function isStopped(error: unknown): boolean {
+  return isAgentTxError(error) && error.code === "ABORTED_BY_SIGNAL";
+}
+
 /** After an infrastructure error the step counts as not run; its effects are undone first (R9). */
-async function noteBrokenStep(open: OpenTransaction, step: number): Promise<void> {
+function noteBrokenStep(open: OpenTransaction, step: number): void {
   if (open.ended !== null || open.header.status !== "ACTIVE") return;
   open.header = {
     ...open.header,

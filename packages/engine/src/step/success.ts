@@ -47,8 +47,9 @@ export async function recordStep(
   } else {
     records.push(...run.effect.records);
     const { header, payload } = nextHeader(open, { effects: run.effect.counters });
-    // It is known to have happened: should the batch fail, its undo needs no lookup.
-    open.receipt = run.effect.records;
+    // Known to have happened: should the batch fail, its undo needs no lookup. What was only staged
+    // has not happened and leaves nothing.
+    if (run.effect.effect.state !== "staged") open.receipt = run.effect.records;
     await open.tx.apply({ ...batch, payload });
     open.receipt = null;
     open.header = header;
