@@ -50,6 +50,7 @@ export interface CommitTransactionResponse {
   stepsCommitted: number;
   effectsDispatched: number;
   dispatchErrors: string[];
+  /** 0 in a repeated answer when the server died right after the commit. */
   commitVersion: bigint;
   /** Still undelivered after the first bounded pass; they go on behind the answer. */
   effectsPending: number;
