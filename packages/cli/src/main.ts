@@ -31,7 +31,10 @@ async function main(argv: readonly string[]): Promise<number> {
     const { AgentTxError } = await import("@agenttx/model");
     const message = error.message.replace(/^error: /, "").replace(/\n/g, " ");
     return output.failure(
-      new AgentTxError("INVALID_ARGUMENT", `${message}. See agenttx --help.`.replace("..", ".")),
+      new AgentTxError(
+        "INVALID_ARGUMENT",
+        `${message}. See ${calledName(program, argv)} --help.`.replace("..", "."),
+      ),
     );
   }
 }
@@ -43,6 +46,18 @@ async function settingsFor(command: string | undefined): Promise<readonly Settin
   }
   const { settingFacts } = await import("@agenttx/server/settings");
   return settingFacts();
+}
+
+/** The command line up to the innermost command, such as `agenttx audit verify`. */
+function calledName(program: Command, argv: readonly string[]): string {
+  const names = [program.name()];
+  let command: Command | undefined = program;
+  for (const word of argv) {
+    command = command.commands.find((one) => one.name() === word);
+    if (command === undefined) break;
+    names.push(word);
+  }
+  return names.join(" ");
 }
 
 /** Help of the command that was called without its subcommand. */

@@ -99,10 +99,12 @@ function describe(error: unknown): { code: string; message: string; details: obj
   return { code: "INTERNAL", message: message === "" ? "unknown failure" : message, details: {} };
 }
 
-/** Several problems at once, as of settings, are a line each; anything else is one line. */
+/** Several problems at once, as of settings or a plan, are a line each, with the file they are in. */
 function linesOf(message: string, details: object): readonly string[] {
   const problems = "problems" in details ? details.problems : null;
-  return Array.isArray(problems) && problems.length > 0 ? problems.map(String) : [message];
+  if (!Array.isArray(problems) || problems.length === 0) return [message];
+  const source = "source" in details ? `${String(details.source)}: ` : "";
+  return problems.map((problem) => `${source}${String(problem)}`);
 }
 
 /** Stack and causes, for --verbose only. */

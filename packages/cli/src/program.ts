@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { AgentTxError } from "@agenttx/model";
 import type { SettingFacts } from "@agenttx/server/settings";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Help, InvalidArgumentError, Option } from "commander";
 import type { Output } from "./output.js";
 import { createOutput } from "./output.js";
 import { addRecoveryCommands } from "./recovery-commands.js";
@@ -55,6 +55,7 @@ export function createProgram(
     .exitOverride()
     .configureOutput({ writeErr: () => {} })
     .showSuggestionAfterError(true)
+    .configureHelp({ optionDescription })
     .addHelpText("after", EXIT_CODES);
   addRun(program, setExitCode);
   addQueries(program, setExitCode);
@@ -298,6 +299,12 @@ function serverOf(command: Command): ServerOptions | null {
     throw new AgentTxError("INVALID_ARGUMENT", "--data and --server exclude each other.");
   }
   return { ...rest, address: server };
+}
+
+/** An empty default says nothing to a reader. */
+function optionDescription(option: Option): string {
+  const text = Help.prototype.optionDescription.call(new Help(), option);
+  return text.replace(/ \(default: (?:\[\]|\{\}|"")\)/, "");
 }
 
 function collect(value: string, before: readonly string[]): string[] {

@@ -65,6 +65,7 @@ export async function run(
       plan,
       ...(await startOf(session, plan, resumed)),
       emit,
+      beganAtMs: beganAt,
       signal: interrupt.signal,
       keepOpen: options.keepOpen === true,
     });

@@ -159,6 +159,17 @@ describe("runPlan", () => {
     });
   });
 
+  it("counts the time of its lines from where the run began", async () => {
+    const transaction = scripted([success(1), success(2), success(3)]);
+    const lines: RunLine[] = [];
+    let clock = 100;
+    const now = () => clock++;
+    await runPlan({ plan, transaction, emit: (line) => lines.push(line), now, beganAtMs: 40 });
+    const times = lines.map((line) => line.elapsedMs);
+    expect(times[0]).toBeGreaterThanOrEqual(60);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+  });
+
   it("goes on where the engine says, with the alternative the hint names", async () => {
     const transaction = scripted([
       success(1),

@@ -36,6 +36,8 @@ export interface RunPlanOptions {
   readonly keepOpen?: boolean;
   /** Monotonic milliseconds; default `performance.now`. */
   readonly now?: () => number;
+  /** Where `elapsedMs` of the lines counts from, on the clock of `now`; default: the first step. */
+  readonly beganAtMs?: number;
 }
 
 /**
@@ -89,7 +91,7 @@ async function runSteps(
   },
 ): Promise<"done" | "ended" | "signal"> {
   const { agent, recorder, emit, now, transaction } = options;
-  const beganAt = now();
+  const beganAt = options.beganAtMs ?? now();
   for (let step = options.firstStep ?? 1; ; ) {
     if (options.signal?.aborted === true) return "signal";
     const choice = agent.choose(step);
