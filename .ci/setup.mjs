@@ -41,7 +41,9 @@ function checkPrerequisites() {
   }
   const missing = [];
   if (!found("cmake")) missing.push("cmake");
-  if (!found(process.env.CXX ?? "c++") && !found("g++") && !found("clang++")) missing.push("g++");
+  const named = process.env.CXX;
+  if (named && !found(named)) fail(`CXX=${named} cannot be started. Correct it, or unset it.`);
+  if (!named && !["c++", "g++", "clang++"].some(found)) missing.push("g++");
   if (!found("ninja") && !found("make")) missing.push("ninja-build");
   if (!found("python3")) missing.push("python3");
   if (missing.length > 0) {

@@ -36,7 +36,9 @@ export function requireTools() {
   if (cmake === null) missing.push("cmake is not installed (3.20 or newer is needed)");
   else if (!versionAtLeast(cmake, 3, 20)) missing.push(`${cmake} is too old (3.20 is needed)`);
 
-  const compiler = process.env.CXX || "c++";
+  const candidates = process.env.CXX ? [process.env.CXX] : ["c++", "g++", "clang++"];
+  const starts = (name) => firstLine(name, ["--version"]) !== null;
+  const compiler = candidates.find(starts) ?? candidates[0];
   const compilerVersion = firstLine(compiler, ["--version"]);
   if (compilerVersion === null) missing.push(`no C++ compiler: ${compiler} cannot be started`);
   else if (!compilesCxx20(compiler)) missing.push(`${compilerVersion} does not compile C++20`);
