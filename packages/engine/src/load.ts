@@ -50,9 +50,12 @@ export async function beginTransaction(
   if (requestId === undefined) return beginNew(engine, options, () => []);
   const digest = beginDigest({ ...options });
   const key = transactionKey(requestId, namespace);
-  const running = engine.begins.get(key);
-  // A racing begin is waited for, then found like any earlier one: also when it failed.
-  if (running !== undefined) await running.catch(() => undefined);
+  // A racing begin is waited for, then found like any earlier one. When it failed, one of those that
+  // waited is the next to begin, and the others wait for that one.
+  for (let running = engine.begins.get(key); running !== undefined; ) {
+    await running.catch(() => undefined);
+    running = engine.begins.get(key);
+  }
   const work = (async () => {
     const known = await repeatedBegin(engine.store, namespace, requestId, digest);
     if (known !== null) return loadTransaction(engine, known, namespace);

@@ -28,13 +28,19 @@ export class OperationLock {
 
   /**
    * Runs `work` as the operation; `ended`, when given, is called when it has ended.
-   * REQUIRES: nothing is running.
+   * REQUIRES: nothing is running, looked at in the same turn. Throws INTERNAL otherwise.
    */
   run<Result>(
     fields: Pick<Operation, "kind" | "step" | "requestId"> & Partial<Pick<Operation, "request">>,
     work: (operation: Operation) => Promise<Result>,
     ended?: () => void,
   ): Promise<Result> {
+    if (this.#running !== null) {
+      throw new AgentTxError(
+        "INTERNAL",
+        "Two operations met in a transaction; nothing was changed.",
+      );
+    }
     const operation: Operation = {
       kind: fields.kind,
       step: fields.step,

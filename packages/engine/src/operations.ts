@@ -101,7 +101,8 @@ export async function abortOperation(
 
 /** Goes on with a frozen transaction if it can; waits for what is running. */
 export async function unfreezeOperation(open: OpenTransaction): Promise<boolean> {
-  await open.lock.idle();
+  // Another one that waited may have come first.
+  while (open.lock.running !== null) await open.lock.idle();
   return run(open, { kind: "settle", step: 0, requestId: null }, () => unfreeze(open));
 }
 
@@ -124,6 +125,7 @@ function run<Result>(
 
 function leave(open: OpenTransaction): void {
   open.lastActiveMs = open.engine.clock.monotonic();
-  if (open.ended === null || open.fenced) return;
-  open.engine.open.delete(transactionKey(open.id, open.namespace));
+  const key = transactionKey(open.id, open.namespace);
+  // A fenced entry has left the map already, and another may stand in its place.
+  if (open.ended !== null && open.engine.open.get(key) === open) open.engine.open.delete(key);
 }

@@ -20,9 +20,18 @@ export interface SecretSource {
   get(name: string): Promise<string | null>;
 }
 
-/** What the engine tells the outside while it works; must not throw. */
+/** What the engine tells the outside while it works. What it throws is ignored. */
 export interface EngineObserver {
   onEvent(event: EngineEvent): void;
+}
+
+/** A broken observer must not decide what becomes of a step that is durable already. */
+export function tellObserver(observer: EngineObserver, event: EngineEvent): void {
+  try {
+    observer.onEvent(event);
+  } catch {
+    // Nobody to tell: the observer is the one who tells.
+  }
 }
 
 /** One line of the live timeline; ids and words only, no values. */

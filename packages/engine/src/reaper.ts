@@ -25,7 +25,9 @@ export class IdleReaper {
   /** Called when a transaction was opened or parked. */
   watch(): void {
     const { idleTimeoutMs } = this.#engine.settings;
-    if (idleTimeoutMs === 0 || this.#cancel !== null || this.#engine.closing) return;
+    // A reaping that runs sets the timer itself when it is done (I1).
+    if (this.#cancel !== null || this.#reaping !== null) return;
+    if (idleTimeoutMs === 0 || this.#engine.closing) return;
     this.#arm(idleTimeoutMs);
   }
 
@@ -41,6 +43,7 @@ export class IdleReaper {
       this.#cancel = null;
       this.#reaping = this.#reap().finally(() => {
         this.#reaping = null;
+        this.#watchAgain();
       });
     });
   }
@@ -53,10 +56,13 @@ export class IdleReaper {
       if (this.#engine.closing) return;
       await this.#end(one, deadline);
     }
+  }
+
+  #watchAgain(): void {
+    const { clock, settings, closing } = this.#engine;
     const earliest = this.#earliest();
-    if (earliest !== null) {
-      this.#arm(earliest + settings.idleTimeoutMs - clock.monotonic());
-    }
+    if (earliest === null || closing) return;
+    this.#arm(earliest + settings.idleTimeoutMs - clock.monotonic());
   }
 
   async #end({ id, namespace }: Named, deadline: number): Promise<void> {
@@ -104,7 +110,7 @@ export class IdleReaper {
 }
 
 function isBusy(open: OpenTransaction): boolean {
-  const { header, lock, ended } = open;
-  if (header.workflow !== undefined) return true;
+  const { header, lock, ended, fenced } = open;
+  if (header.workflow !== undefined || fenced) return true;
   return lock.running !== null || ended !== null || header.status === "FROZEN";
 }

@@ -6,7 +6,8 @@ import type { EngineState } from "./state.js";
 import type { ToolShape } from "./tool-types.js";
 import { Transaction } from "./transaction.js";
 
-export interface RunTransaction extends BeginTransaction {
+/** No request id: after a conflict the next run needs a transaction of its own. */
+export interface RunTransaction extends Omit<BeginTransaction, "requestId"> {
   /** Runs in all, the first included; 1..100, default 5. */
   readonly attempts?: number;
 }
@@ -26,12 +27,14 @@ export async function runTransaction<Tools extends readonly ToolShape[], Result>
   fn: (tx: Transaction<Tools>) => Promise<Result> | Result,
   options: RunTransaction,
 ): Promise<Result> {
-  const attempts = options.attempts ?? ATTEMPTS_DEFAULT;
+  const { attempts = ATTEMPTS_DEFAULT, ...rest } = options;
+  // Callers without types may send one all the same.
+  const { requestId: _requestId, ...begin } = rest as BeginTransaction;
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100) {
     throw new AgentTxError("INVALID_ARGUMENT", "attempts is a whole number from 1 to 100.");
   }
   for (let attempt = 1; ; attempt += 1) {
-    const tx = new Transaction<Tools>(await beginTransaction(engine, options));
+    const tx = new Transaction<Tools>(await beginTransaction(engine, begin));
     const run = await runOnce(tx, fn);
     if (run.kind === "done") return run.result;
     if (attempt === attempts) throw run.conflict;

@@ -14,7 +14,14 @@ import type { NamespaceRegister } from "./effects/namespaces.js";
 import type { GraphLog } from "./graph-log.js";
 import { encodeHeader, type Header } from "./header.js";
 import type { OperationLock } from "./lock.js";
-import type { Clock, EngineEvent, EngineObserver, IdSource, SecretSource } from "./ports.js";
+import {
+  type Clock,
+  type EngineEvent,
+  type EngineObserver,
+  type IdSource,
+  type SecretSource,
+  tellObserver,
+} from "./ports.js";
 
 export interface EngineSettings {
   readonly policy: RollbackPolicy;
@@ -124,13 +131,7 @@ export function tell(
   data: EngineEvent["data"] = {},
 ): void {
   const { observer, clock } = open.engine;
-  observer?.onEvent({
-    kind,
-    transaction: open.id,
-    namespace: open.namespace,
-    step,
-    tool,
-    atMs: clock.now(),
-    data,
-  });
+  if (observer === null) return;
+  const { id: transaction, namespace } = open;
+  tellObserver(observer, { kind, transaction, namespace, step, tool, atMs: clock.now(), data });
 }

@@ -263,7 +263,7 @@ describe("retention (C10)", () => {
     await tx.commit();
     expect(await engine.removeExpired()).toEqual({ looked: 1, removed: 0, kept: 0, held: 0 });
     await clock.advance(1_001);
-    expect(await engine.removeExpired()).toEqual({ looked: 1, removed: 1, kept: 0 });
+    expect(await engine.removeExpired()).toEqual({ looked: 1, removed: 1, kept: 0, held: 0 });
     await expect(engine.get(tx.id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 

@@ -7,7 +7,7 @@ import {
   effectSeqOf,
 } from "@agenttx/ledger";
 import { AgentTxError, type EffectRecord } from "@agenttx/model";
-import type { EngineEvent } from "../ports.js";
+import { type EngineEvent, tellObserver } from "../ports.js";
 import type { EffectsCore } from "./core.js";
 
 /** The record after the event. A rejection is a bug of this package: INTERNAL, nothing written. */
@@ -20,24 +20,24 @@ export function requireChange(transition: EffectTransition): EffectRecord {
   throw new AgentTxError("INTERNAL", `${transition.rejection.message} Nothing was written.`);
 }
 
-/** Tells the observer; ids and words only. An observer that throws is not our failure. */
+/** Tells the observer; ids and words only. */
 export function tell(
   core: EffectsCore,
   kind: EngineEvent["kind"],
   effect: EffectRecord,
   data: EngineEvent["data"] = {},
 ): void {
-  try {
-    core.observer?.onEvent({
-      kind,
-      transaction: effect.transaction,
-      namespace: effect.namespace,
-      step: effect.step,
-      tool: effect.tool,
-      atMs: core.clock.now(),
-      data: { effectId: effect.effectId, seq: effectSeqOf(effect.effectId), ...data },
-    });
-  } catch {
-    // The port says that it must not throw; work that is half done goes on.
-  }
+  const { observer, clock } = core;
+  if (observer === null) return;
+  const { effectId, transaction, namespace, step, tool } = effect;
+  const seq = effectSeqOf(effectId);
+  tellObserver(observer, {
+    kind,
+    transaction,
+    namespace,
+    step,
+    tool,
+    atMs: clock.now(),
+    data: { effectId, seq, ...data },
+  });
 }
