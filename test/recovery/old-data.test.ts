@@ -68,7 +68,7 @@ it("leaves a workflow record of a newer version as it is, and names it", async (
   try {
     cpSync(DATA, join(place, "data"), { recursive: true });
     await using store = await openStore({ path: join(place, "data") });
-    const name = "workflow/running";
+    const name = "flow/running";
     const old = await store.readRecord("", { space: "meta", name });
     const text = Buffer.from(old ?? []).toString("utf8");
     const newer = Buffer.from(text.replace(/"v":1\b/, '"v":2'));

@@ -1,4 +1,4 @@
-// Owns checkpoints (C4, C7): space `meta`, name `workflow-checkpoint/{workflow}/{revision}/{step}`.
+// Owns checkpoints (C4, C7): space `meta`, name `flow-checkpoint/{workflow}/{revision}/{step}`.
 //
 //   K1 A checkpoint is validated when every invariant held when it was taken.
 //   K2 It names the last audit entry before it: a rewind after that entry which took back its step
@@ -25,7 +25,9 @@ export interface Checkpoint extends CheckpointRef {
   readonly atMs: number;
 }
 
-const PREFIX = "workflow-checkpoint/";
+const PREFIX = "flow-checkpoint/";
+/** What one read takes at once: those of other workflows follow. */
+const PAGE = 16;
 const DIGITS = 10;
 
 export function checkpointWrite(workflow: string, checkpoint: Checkpoint): RecordWrite {
@@ -49,7 +51,10 @@ export async function readCheckpoints(
 ): Promise<readonly Checkpoint[]> {
   const { workflow, namespace } = record;
   const found: Checkpoint[] = [];
-  for await (const { value } of metaAfter(core, prefixOf(workflow), { namespace })) {
+  for await (const { value } of metaAfter(core, prefixOf(workflow), {
+    namespace,
+    pageSize: PAGE,
+  })) {
     // Written by checkpointWrite alone; the envelope's version is checked.
     found.push(decodeRecord(value, "checkpoint") as unknown as Checkpoint);
   }

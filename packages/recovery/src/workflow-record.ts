@@ -1,8 +1,10 @@
-// Owns the durable account of a workflow and its bytes (C1, C2): space `meta`, name `workflow/{id}`.
+// Owns the durable account of a workflow and its bytes (C1, C2): space `meta`, name `flow/{id}`.
 //
 //   J1 Versioned; a newer version is refused with FORMAT_TOO_NEW and left as it is.
-//   J2 A workflow that needs attention at the next start is also listed under `workflow-work/{id}`,
+//   J2 A workflow that needs attention at the next start is also listed under `flow-work/{id}`,
 //      in the same batch: a start reads that list and not every workflow.
+//   J3 The names sort before those of the engine's lists (`namespace/`, `unresolved/`), so that the
+//      end of such a list is the end of the space and not a page of workflows.
 
 import type { BeginRevision } from "@agenttx/engine";
 import { decodeRecord, encodeRecord, type WorkflowRecovery } from "@agenttx/ledger";
@@ -52,8 +54,8 @@ export interface WorkflowRecord {
   readonly finished: { readonly status: string; readonly atMs: number } | null;
 }
 
-export const WORKFLOW_PREFIX = "workflow/";
-export const WORK_PREFIX = "workflow-work/";
+export const WORKFLOW_PREFIX = "flow/";
+export const WORK_PREFIX = "flow-work/";
 const WHAT = "workflow record";
 
 export function encodeWorkflow(record: WorkflowRecord): Uint8Array {

@@ -126,13 +126,13 @@ export async function* workflowsAtWork(
 export async function* metaAfter(
   core: Pick<RecoveryCore, "store">,
   prefix: string,
-  page: { readonly namespace: string; readonly after?: string },
+  page: { readonly namespace: string; readonly after?: string; readonly pageSize?: number },
 ): AsyncGenerator<RecordEntry, void, undefined> {
   const name = `${prefix}${page.after ?? ""}`;
   let after: RecordEntry = { transaction: "", step: 0, seq: 0, name, value: new Uint8Array() };
   for (;;) {
-    const { namespace } = page;
-    const range = { transaction: null, namespace, after, limit: PAGE };
+    const { namespace, pageSize: limit = PAGE } = page;
+    const range = { transaction: null, namespace, after, limit };
     const entries = await core.store.scanRecords("meta", range);
     for (const entry of entries) {
       if (!entry.name.startsWith(prefix)) return;
