@@ -79,8 +79,8 @@ describe(`SIGKILL, ${CYCLES} times, under ${CLIENTS} clients`, () => {
       const names = new Set(committed.map(({ text }) => text.split("/")[0]));
       expect(names.size, "every client has committed").toBe(CLIENTS);
       // 0: the process died between the commit and the note of its version, which is not repeated.
-    const versions = committed.map(({ version }) => version).filter((version) => version !== 0n);
-    expect(new Set(versions).size).toBe(versions.length);
+      const versions = committed.map(({ version }) => version).filter((version) => version !== 0n);
+      expect(new Set(versions).size).toBe(versions.length);
 
       const [reader] = clients;
       if (reader === undefined) throw new Error("no client");

@@ -79,7 +79,13 @@ export class EventHub implements EngineObserver {
         metrics.rollbacks.inc({ strategy: String(event.data.strategy ?? "MANUAL") });
         break;
       case "compensation-finished":
-        metrics.compensations.inc({ result: String(event.data.result ?? "compensated") });
+        // The engine tells of each effect (with its tries) and of the whole rollback.
+        if (event.data.undoAttempts !== undefined) {
+          metrics.compensations.inc({ result: "compensated" });
+        }
+        break;
+      case "effect-unresolved":
+        if (event.data.waitsFor !== undefined) metrics.compensations.inc({ result: "unresolved" });
         break;
       case "committed":
       case "conflict":

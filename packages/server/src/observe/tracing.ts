@@ -12,34 +12,38 @@ export class StepTraces {
   readonly #open = new Map<string, Span>();
 
   onEvent(event: EngineEvent): void {
-    const key = `${event.transaction}/${event.step}`;
     if (event.kind === "step-started") {
-      this.#begin(key, event);
+      this.#begin(event);
       return;
     }
+    if (this.#open.size === 0) return;
+    const key = keyOf(event);
     const span = this.#open.get(key);
     if (span === undefined) return;
-    if (event.kind === "decision") {
-      span.setAttribute("agenttx.rollback.strategy", String(event.data.strategy ?? ""));
-      span.setAttribute("agenttx.rollback.to_step", Number(event.data.toStep ?? 0));
-      return;
+    switch (event.kind) {
+      case "step-succeeded":
+        span.setAttribute("agenttx.attempt", Number(event.data.attempt ?? 0));
+        this.#end(key, span);
+        break;
+      case "step-failed":
+        span.setAttribute("error.type", String(event.data.category ?? "other"));
+        span.setStatus({ code: SpanStatusCode.ERROR });
+        break;
+      case "decision":
+        span.setAttribute("agenttx.rollback.strategy", String(event.data.strategy ?? ""));
+        span.setAttribute("agenttx.rollback.to_step", Number(event.data.rollbackToStep ?? 0));
+        this.#end(key, span);
+        break;
+      case "frozen":
+      case "aborted":
+        this.#end(key, span);
+        break;
+      default:
+        break;
     }
-    if (event.kind !== "step-succeeded" && event.kind !== "step-failed") return;
-    if (event.kind === "step-failed") {
-      span.setAttribute("error.type", String(event.data.category ?? "other"));
-      span.setStatus({ code: SpanStatusCode.ERROR });
-    }
-    // A decision follows a failure at once; the span ends after it.
-    setImmediate(() => this.#end(key, span));
   }
 
-  #begin(key: string, event: EngineEvent): void {
-    if (this.#open.size >= OPEN_SPANS_MAX) {
-      for (const [oldest, span] of this.#open) {
-        this.#end(oldest, span);
-        break;
-      }
-    }
+  #begin(event: EngineEvent): void {
     const span = tracer.startSpan(`execute_tool ${event.tool ?? ""}`, {
       kind: SpanKind.INTERNAL,
       attributes: {
@@ -47,14 +51,25 @@ export class StepTraces {
         "gen_ai.tool.name": event.tool ?? "",
         "agenttx.transaction.id": event.transaction,
         "agenttx.step.id": event.step,
-        "agenttx.attempt": Number(event.data.attempt ?? 0),
       },
     });
-    this.#open.set(key, span);
+    // Without an SDK, or not sampled: nobody will see it.
+    if (!span.isRecording()) return;
+    if (this.#open.size >= OPEN_SPANS_MAX) {
+      for (const [oldest, forgotten] of this.#open) {
+        this.#end(oldest, forgotten);
+        break;
+      }
+    }
+    this.#open.set(keyOf(event), span);
   }
 
   #end(key: string, span: Span): void {
-    if (this.#open.get(key) === span) this.#open.delete(key);
+    this.#open.delete(key);
     span.end();
   }
+}
+
+function keyOf({ transaction, step }: EngineEvent): string {
+  return `${transaction}/${step}`;
 }

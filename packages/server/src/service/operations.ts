@@ -174,7 +174,8 @@ export async function* audit(
       };
       fromSeq = seq + 1;
     }
-    if (page.length < AUDIT_PAGE) return;
+    // A heavy page ends early: only an empty one is the last.
+    if (page.length === 0) return;
   }
 }
 
