@@ -78,6 +78,11 @@ export class BookingService {
     return { arrived, release: () => open() };
   }
 
+  /** Breaks every connection. */
+  cut(): void {
+    this.#server.closeAllConnections();
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
