@@ -74,7 +74,7 @@ async function play(scenario: Scenario, trial: Trial): Promise<Played> {
 
 const DEAD = { kind: "throw", sticky: true } as const;
 const TURNS_MAX = 500;
-const QUIET_TURNS = 12;
+const QUIET_TURNS = 4;
 
 /** Lets time pass while the work waits for nothing but time. False: it hangs, or is dead. */
 async function pump(

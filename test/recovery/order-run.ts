@@ -87,7 +87,7 @@ export async function runOrder(house: House, world: OrderWorld, scenario: Scenar
   const wait = async (): Promise<void> => {
     waits += 1;
     if (waits === scenario.reachableAfterWaits) world.carrier.mode = "healthy";
-    await house.clock.advance(61_000);
+    await house.clock.advance(5_100);
   };
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const view = await viewOf(house);
