@@ -2,6 +2,7 @@
 // tool; what was undone stays readable until retention removes it.
 import type { CleanHint, JsonValue, RollbackDecision, Store } from "@agenttx/model";
 import { type AuditRecord, decodeAudit, type StepAudit } from "./audit.js";
+import { pageAudit } from "./record-pages.js";
 
 export type HistoryEntry =
   | HistoryStep
@@ -80,8 +81,6 @@ export interface HistoryStep {
   readonly undoneBy: number | null;
 }
 
-const PAGE = 500;
-
 /** Every entry in order; steps say whether they stand. */
 export async function readHistory(
   store: Store,
@@ -89,19 +88,14 @@ export async function readHistory(
   namespace: string,
 ): Promise<readonly HistoryEntry[]> {
   const entries: HistoryEntry[] = [];
-  for (let fromSeq = 1; ; ) {
-    const page = await store.readAudit(id, { fromSeq, limit: PAGE, namespace });
-    for (const { seq, payload } of page) {
-      const record = decodeAudit(payload);
-      if (record === null) continue;
-      const undoneFrom = undoes(record);
-      if (undoneFrom !== null) markUndone(entries, undoneFrom, seq);
-      entries.push(toEntry(record, seq));
-    }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return entries;
-    fromSeq = last.seq + 1;
+  for await (const { seq, payload } of pageAudit(store, id, { namespace })) {
+    const record = decodeAudit(payload);
+    if (record === null) continue;
+    const undoneFrom = undoes(record);
+    if (undoneFrom !== null) markUndone(entries, undoneFrom, seq);
+    entries.push(toEntry(record, seq));
   }
+  return entries;
 }
 
 function undoes(record: AuditRecord): number | null {

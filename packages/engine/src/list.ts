@@ -1,5 +1,6 @@
 // Owns lists of transactions, open and ended, in the order of their ids (which is by age).
-import type { RecordEntry, TransactionStatus, TransactionView } from "@agenttx/model";
+import type { TransactionStatus, TransactionView } from "@agenttx/model";
+import { pageRecords } from "./record-pages.js";
 import { type EngineState, transactionKey } from "./state.js";
 import { decodeTerminal, terminalView } from "./terminal.js";
 import { openView, storedView } from "./view.js";
@@ -92,27 +93,11 @@ async function* endedOnes(
   namespace: string,
   after: string | undefined,
 ): AsyncGenerator<Listed> {
-  let position: RecordEntry = {
-    transaction: after ?? "!",
-    step: 0,
-    seq: 0,
-    name: "",
-    value: NOTHING,
-  };
-  for (;;) {
-    const page = await engine.store.scanRecords("terminal", {
-      transaction: null,
-      namespace,
-      after: position,
-      limit: PAGE,
-    });
-    for (const entry of page) {
-      const record = decodeTerminal(entry.value);
-      yield { id: entry.transaction, view: () => terminalView(entry.transaction, record, []) };
-    }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
-    position = last;
+  const position = { transaction: after ?? "!", step: 0, seq: 0, name: "", value: NOTHING };
+  const range = { namespace, after: position, pageSize: PAGE };
+  for await (const { transaction: id, value } of pageRecords(engine.store, "terminal", range)) {
+    const record = decodeTerminal(value);
+    yield { id, view: () => terminalView(id, record, []) };
   }
 }
 

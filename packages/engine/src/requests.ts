@@ -14,6 +14,7 @@ import {
 } from "@agenttx/model";
 import { canonicalize } from "json-canonicalize";
 import { decodeAudit } from "./audit.js";
+import { pageAudit } from "./record-pages.js";
 import type { OpenTransaction } from "./state.js";
 
 export type StoredAnswer =
@@ -111,22 +112,17 @@ async function committedOutput(open: OpenTransaction, step: number, attempt: num
   const { store } = open.engine;
   let undone = false;
   let output: Extract<StepOutcome, { status: "SUCCESS" }>["output"] | undefined;
-  for (let fromSeq = 1; ; ) {
-    const page = await store.readAudit(open.id, { fromSeq, limit: 500, namespace: open.namespace });
-    for (const { payload } of page) {
-      const entry = decodeAudit(payload);
-      if (entry?.k === "step" && entry.s === step && entry.n === attempt) {
-        if (entry.big !== undefined) throw outputTooLarge(step);
-        // Made of JSON by encodeStep.
-        output = entry.o as typeof output;
-      } else if (entry?.k === "rewound" && output !== undefined && entry.to <= step) {
-        undone = true;
-      }
+  for await (const { payload } of pageAudit(store, open.id, { namespace: open.namespace })) {
+    const entry = decodeAudit(payload);
+    if (entry?.k === "step" && entry.s === step && entry.n === attempt) {
+      if (entry.big !== undefined) throw outputTooLarge(step);
+      // Made of JSON by encodeStep.
+      output = entry.o as typeof output;
+    } else if (entry?.k === "rewound" && output !== undefined && entry.to <= step) {
+      undone = true;
     }
-    const last = page.at(-1);
-    if (last === undefined) return undone ? undefined : output;
-    fromSeq = last.seq + 1;
   }
+  return undone ? undefined : output;
 }
 
 export function requestReused(id: string): AgentTxError {

@@ -4,9 +4,10 @@
 //   N1 A transaction with anything unresolved or undelivered keeps everything.
 //   N2 What is held (a legal hold) keeps everything, however old, until the hold is lifted.
 //   N3 Works in pages, and removes a transaction in one batch, the terminal record last in it.
-import type { RecordEntry, RecordSpace, RecordWrite } from "@agenttx/model";
+import type { RecordWrite } from "@agenttx/model";
 import { BEGIN_NOTE, removeMark } from "./begin-request.js";
 import { isHeld } from "./hold.js";
+import { pageRecords } from "./record-pages.js";
 import type { EngineState } from "./state.js";
 import { decodeTerminal } from "./terminal.js";
 
@@ -24,7 +25,6 @@ export interface RetentionOptions {
   readonly dryRun?: boolean;
 }
 
-const PAGE = 500;
 const SETTLED: readonly string[] = [
   "dropped",
   "confirmed",
@@ -41,7 +41,7 @@ export async function removeExpired(
 ): Promise<RetentionReport> {
   const report = { looked: 0, removed: 0, kept: 0, held: 0 };
   for (const namespace of await engine.namespaces.list()) {
-    for await (const entry of records(engine, "terminal", namespace, null)) {
+    for await (const entry of pageRecords(engine.store, "terminal", { namespace })) {
       if (engine.closing) return report;
       report.looked += 1;
       const { endedAtMs } = decodeTerminal(entry.value);
@@ -64,12 +64,13 @@ async function removeOne(
   const effects = await engine.effects.listEffects(id, namespace);
   if (effects.some(({ state }) => !SETTLED.includes(state))) return false;
   const removals: RecordWrite[] = [];
+  const range = { transaction: id, namespace };
   for (const space of ["outbox", "saga"] as const) {
-    for await (const _pending of records(engine, space, namespace, id)) return false;
+    for await (const _pending of pageRecords(engine.store, space, range)) return false;
   }
   if (dryRun) return true;
   for (const space of ["request", "effect", "late"] as const) {
-    for await (const { step, seq, name, value } of records(engine, space, namespace, id)) {
+    for await (const { step, seq, name, value } of pageRecords(engine.store, space, range)) {
       if (space === "request" && name === BEGIN_NOTE) removals.push(removeMark(value));
       removals.push({ space, step, seq, name, value: null });
     }
@@ -77,24 +78,4 @@ async function removeOne(
   removals.push({ space: "terminal", value: null });
   await engine.store.writeRecords(id, { namespace, records: removals });
   return true;
-}
-
-async function* records(
-  engine: EngineState,
-  space: RecordSpace,
-  namespace: string,
-  transaction: string | null,
-): AsyncGenerator<RecordEntry> {
-  let after: RecordEntry | undefined;
-  for (;;) {
-    const page = await engine.store.scanRecords(space, {
-      transaction,
-      namespace,
-      limit: PAGE,
-      ...(after === undefined ? {} : { after }),
-    });
-    yield* page;
-    after = page.at(-1);
-    if (after === undefined || page.length < PAGE) return;
-  }
 }

@@ -1,6 +1,7 @@
 // Owns what `get`, `list` and `view` show of a transaction that is open.
 import type { ContextEntry, OpenTransaction as Stored, TransactionView } from "@agenttx/model";
 import { decodeHeader, type Header } from "./header.js";
+import { pageRecords } from "./record-pages.js";
 import type { EngineState, OpenTransaction } from "./state.js";
 import { unsettledEffects } from "./step/failure.js";
 import { decodeStep } from "./step/record.js";
@@ -68,24 +69,16 @@ export async function contextOf(
 ): Promise<readonly ContextEntry[]> {
   const entries: ContextEntry[] = [];
   let bytes = 0;
-  for (let fromStep = 1; ; ) {
-    const page = await engine.store.scanRecords("output", {
-      transaction: transaction.id,
-      namespace: transaction.namespace,
-      fromStep,
-      limit: PAGE,
-    });
-    for (const { step, value } of page) {
-      const { t: tool, c: rawContext } = decodeStep(transaction.id, step, value);
-      if (rawContext === undefined) continue;
-      entries.push({ step, tool, rawContext });
-      bytes += rawContext.length;
-      while (bytes > engine.settings.contextBytesMax && entries.length > 1) {
-        bytes -= entries.shift()?.rawContext.length ?? 0;
-      }
+  const { id, namespace } = transaction;
+  const range = { transaction: id, namespace, pageSize: PAGE };
+  for await (const { step, value } of pageRecords(engine.store, "output", range)) {
+    const { t: tool, c: rawContext } = decodeStep(id, step, value);
+    if (rawContext === undefined) continue;
+    entries.push({ step, tool, rawContext });
+    bytes += rawContext.length;
+    while (bytes > engine.settings.contextBytesMax && entries.length > 1) {
+      bytes -= entries.shift()?.rawContext.length ?? 0;
     }
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return entries;
-    fromStep = last.step + 1;
   }
+  return entries;
 }

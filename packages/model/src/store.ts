@@ -289,7 +289,8 @@ export interface Store extends AsyncDisposable {
   /**
    * Records of one space in key order. `transaction` null = of all transactions (for recovery), by
    * length of id, then bytes of id; space `output` is then refused with INVALID_ARGUMENT.
-   * `after` is the last entry of the page before. At most `limit` (default 1,000).
+   * `after` is the last entry of the page before. At most `limit` (default 1,000), fewer when they
+   * are over about 16 MiB: only an empty page says that there are no more.
    */
   scanRecords(
     space: RecordSpace,
@@ -310,7 +311,10 @@ export interface Store extends AsyncDisposable {
     transaction: string,
     batch: NamespaceOption & Pick<BatchExtras, "records" | "audit" | "storeAudit">,
   ): Promise<void>;
-  /** Entries of a transaction's chain, or of the store's chain when null. */
+  /**
+   * Entries of a transaction's chain, or of the store's chain when null; pages are as long as those
+   * of `scanRecords`.
+   */
   readAudit(
     transaction: string | null,
     range?: NamespaceOption & { readonly fromSeq?: number; readonly limit?: number },

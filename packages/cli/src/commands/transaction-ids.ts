@@ -23,8 +23,9 @@ export async function transactionIds(store: Store): Promise<readonly string[]> {
       ...(after === null ? {} : { after }),
     });
     for (const { transaction } of page) ids.add(transaction);
+    // A heavy page ends early: only an empty one is the last.
     after = page.at(-1) ?? null;
-    if (page.length < PAGE) break;
+    if (after === null) break;
   }
   return [...ids].sort();
 }

@@ -25,9 +25,9 @@ import {
   type StoreTransaction,
   type UndoAction,
 } from "@agenttx/model";
+import { pageRecords } from "../record-pages.js";
 import type { EffectName } from "./contract.js";
 import { type Listing, putOpen, removeOpen } from "./open-list.js";
-import { pageRecords } from "./record-pages.js";
 
 type Target = Omit<EffectName, "seq">;
 

@@ -3,7 +3,7 @@
 // namespace, space `meta`, name `namespace/{name}`; it is durable before the first effect.
 
 import type { Store } from "@agenttx/model";
-import { pageRecords } from "./record-pages.js";
+import { pageRecords } from "../record-pages.js";
 
 const PREFIX = "namespace/";
 

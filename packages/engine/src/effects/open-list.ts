@@ -7,8 +7,8 @@
 
 import { decodeRecord, effectSeqOf, encodeRecord } from "@agenttx/ledger";
 import type { EffectRecord, RecordWrite, Store } from "@agenttx/model";
+import { pageRecords } from "../record-pages.js";
 import type { EffectName } from "./contract.js";
-import { pageRecords } from "./record-pages.js";
 
 const PREFIX = "unresolved/";
 const DIGITS = 16;

@@ -2,8 +2,8 @@
 
 import { decodeRecord, encodeRecord } from "@agenttx/ledger";
 import type { RecordWrite, Store } from "@agenttx/model";
+import { pageRecords } from "../record-pages.js";
 import type { EffectName } from "./contract.js";
-import { pageRecords } from "./record-pages.js";
 
 export interface OutboxRow {
   /** Tries that were begun, so that a crash in one of them counts. */
