@@ -14,3 +14,4 @@ export { kvTools } from "./kv.js";
 export type { ColumnDefinition, ColumnType, TableDefinition, Tables } from "./record/tables.js";
 export type { RecordOptions } from "./record/tools.js";
 export { recordTools } from "./record/tools.js";
+export type { IsOpen, KeptFor } from "./sweep.js";

@@ -11,6 +11,7 @@ import {
   stat,
   symlink,
   unlink,
+  utimes,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -233,6 +234,33 @@ describe("undo of fs.write", () => {
     expect(await text("a")).toBe("theirs");
   });
 
+  it("knows its file from one that was changed and changed back, and gives the time back", async () => {
+    await writeFile(at("a"), "old");
+    const before = await stat(at("a"));
+    const first = await write("a", "mine", toolContext({ key: "one" }));
+    const second = await write("a", "other", toolContext({ key: "two" }));
+    expect(await undo(second)).toEqual({ status: "undone" });
+    await writeFile(at("a"), "theirs");
+    await writeFile(at("a"), "mine");
+    expect((await undo(first)).status).toBe("dirty");
+    const left = (first.registered[0]?.args ?? {}) as { after: { modifiedUs: number } };
+    await utimes(at("a"), 0, left.after.modifiedUs / 1_000_000);
+    expect(await undo(first)).toEqual({ status: "undone" });
+    expect(Math.abs((await stat(at("a"))).mtimeMs - before.mtimeMs)).toBeLessThan(0.01);
+  });
+
+  it("compares contents alone on a file system with a coarse clock, and for older records", async () => {
+    const context = await write("a", "mine");
+    const [registered] = context.registered;
+    const args = (registered?.args ?? {}) as { after: { modifiedUs?: number } };
+    const seconds = Math.floor((args.after.modifiedUs ?? 0) / 1_000_000);
+    await utimes(at("a"), 0, seconds - (seconds % 2));
+    expect(await undo(context)).toEqual({ status: "undone" });
+    await writeFile(at("a"), "mine");
+    delete args.after.modifiedUs;
+    expect(await undo(context)).toEqual({ status: "undone" });
+  });
+
   it("takes a changed mode for a change", async () => {
     const context = await write("a", "mine");
     await chmod(at("a"), 0o600);
@@ -265,6 +293,38 @@ describe("undo of fs.write", () => {
   it("refuses undo arguments that it did not write", async () => {
     const attempt = async () => tools[0].undo?.restore?.({ path: "a" }, undoContext());
     await expect(attempt()).rejects.toThrow();
+  });
+});
+
+describe("sweep", () => {
+  it("removes copies of effects that are settled, and leaves the others and what is not ours", async () => {
+    expect(await tools.sweep(() => false)).toBe(0);
+    await writeFile(at("big"), Buffer.alloc(3 * 1024 * 1024, 7));
+    const first = await write("big", "1", toolContext({ key: "a~b.1.1" }));
+    await writeFile(at("big2"), Buffer.alloc(2 * 1024 * 1024, 8));
+    await write("big2", "2", toolContext({ key: "c/d.1.1" }));
+    await writeFile(at("big3"), Buffer.alloc(2 * 1024 * 1024, 9));
+    await write("big3", "3", toolContext({ key: "x".repeat(300) }));
+    await writeFile(at(".agenttx-undo/notes.txt"), "by hand");
+    const asked: unknown[] = [];
+    const removed = await tools.sweep((keptFor) => {
+      asked.push(keptFor);
+      return keptFor.idempotencyKey === "a~b.1.1";
+    });
+    expect(removed).toBe(1);
+    expect(asked).toContainEqual({ namespace: "", transaction: "t", idempotencyKey: "c/d.1.1" });
+    expect(asked).toHaveLength(2);
+    expect(await readdir(at(".agenttx-undo"))).toHaveLength(3);
+    expect(await undo(first)).toEqual({ status: "undone" });
+  });
+
+  it("is not led elsewhere by a link in place of the directory", async () => {
+    const outside = mkdtempSync(join(tmpdir(), "agenttx-outside-"));
+    await writeFile(join(outside, "~t~k~0"), "kept");
+    await symlink(outside, at(".agenttx-undo"));
+    await expect(tools.sweep(() => false)).rejects.toMatchObject({ code: expect.any(String) });
+    expect(await readdir(outside)).toEqual(["~t~k~0"]);
+    await rm(outside, { recursive: true });
   });
 });
 

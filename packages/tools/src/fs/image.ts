@@ -1,6 +1,6 @@
 // Owns what a file looks like: the image that before and after are compared by (E9).
 
-import { createHash } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { lstat, open } from "node:fs/promises";
 import type { DirectoryRef } from "./directory.js";
@@ -15,6 +15,8 @@ export type Image =
       readonly digest: string;
       readonly bytes: number;
       readonly mode: number;
+      /** Modification time in microseconds; null in records of before it was kept. */
+      readonly modifiedUs: number | null;
     };
 
 /** An image, its content, and the identity that tells whether the name still means this file. */
@@ -37,10 +39,39 @@ export function sameImage(one: Image, other: Image): boolean {
   return one.digest === other.digest && one.mode === other.mode;
 }
 
+/** Clock steps of file systems: the finest is shared by none, the coarsest is that of FAT. */
+const COARSE_US = [1_000_000, 2_000_000];
+/** What the way through seconds in floating point costs. */
+const ROUNDING_US = 4;
+
+/**
+ * Is it the very version that was left, by its modification time? A write of anybody else sets
+ * another one, also when the content is the same again. null: there is no time to compare.
+ */
+export function sameVersion(found: Image, left: Image): boolean | null {
+  if (found.kind === "absent" || left.kind === "absent") return null;
+  const [now, then] = [found.modifiedUs, left.modifiedUs];
+  if (now === null || then === null) return null;
+  if (Math.abs(now - then) <= ROUNDING_US) return true;
+  return COARSE_US.some((step) => now === Math.floor(then / step) * step);
+}
+
+/** A modification time for a file that is about to be written: now, a millisecond ago at most. */
+export function newModification(): number {
+  return (Date.now() - 1) * 1_000 + randomInt(1_000);
+}
+
 /** For people: what was expected and what was found. */
 export function describeImage(image: Image): string {
   if (image.kind === "absent") return "no file";
-  return `file of ${image.bytes} bytes, mode ${image.mode.toString(8)}, sha256 ${image.digest}`;
+  const at = image.modifiedUs === null ? "" : `, of ${timeOf(image.modifiedUs)}`;
+  return `file of ${image.bytes} bytes, mode ${image.mode.toString(8)}, sha256 ${image.digest}${at}`;
+}
+
+/** ISO time with microseconds. */
+function timeOf(us: number): string {
+  const iso = new Date(us / 1_000).toISOString().slice(0, -1);
+  return `${iso}${String(us % 1_000).padStart(3, "0")}Z`;
 }
 
 /** Inode, change time and size: differs when anyone has touched the file in between. */
@@ -86,6 +117,7 @@ export async function lookAt(
         digest: digestOf(content),
         bytes: content.byteLength,
         mode: Number(stat.mode & 0o7777n),
+        modifiedUs: Number((stat.mtimeNs + 500n) / 1_000n),
       },
       content,
       identity: identityOf(stat),

@@ -18,14 +18,17 @@ export async function writeNew(
   directory: DirectoryRef,
   name: string,
   content: Uint8Array,
-  mode: number,
+  as: { readonly mode: number; readonly modifiedUs: number | null },
 ): Promise<void> {
   await removeIfThere(directory, name);
   const handle = await open(directory.at(name), CREATE, 0o600);
   try {
     await handle.writeFile(content);
     // After the content, and not by the umask: writing may clear set-id bits.
-    await handle.chmod(mode);
+    await handle.chmod(as.mode);
+    if (as.modifiedUs !== null) {
+      await handle.utimes(as.modifiedUs / 1_000_000, as.modifiedUs / 1_000_000);
+    }
     await handle.sync();
   } finally {
     await handle.close();
@@ -42,13 +45,14 @@ export async function replaceFile(
   file: {
     readonly content: Uint8Array;
     readonly mode: number;
+    readonly modifiedUs: number | null;
     readonly temporary: string;
     readonly seen: Look;
     readonly signal?: AbortSignal;
   },
 ): Promise<boolean> {
   try {
-    await writeNew(directory, file.temporary, file.content, file.mode);
+    await writeNew(directory, file.temporary, file.content, file);
     await directory.verify();
     if (!(await unchanged(directory, name, file.seen))) return false;
     file.signal?.throwIfAborted();

@@ -6,10 +6,21 @@
 
 import type { LookupResult, ToolContext } from "@agenttx/model";
 import { z } from "zod";
+import { certifiedByBuild } from "../adapter-kit/mark.js";
+import type { IsOpen } from "../sweep.js";
 import { tool } from "../tool.js";
+import { sweepCopies } from "./copies.js";
 import { type DirectoryOpener, directoryOpener, makeDirectories, walk } from "./directory.js";
 import { fsError, withoutRoot } from "./errors.js";
-import { ABSENT, digestOf, type Image, type Look, lookAt, sameImage } from "./image.js";
+import {
+  ABSENT,
+  digestOf,
+  type Image,
+  type Look,
+  lookAt,
+  newModification,
+  sameImage,
+} from "./image.js";
 import { type RelativePath, readPath } from "./path.js";
 import { removeFile, replaceFile } from "./replace.js";
 import { INLINE_BYTES_MAX, keepCopy, nameFor, restoreAction, type UndoArgs } from "./undo.js";
@@ -80,6 +91,7 @@ async function change(
         : await replaceFile(directory, target.name, {
             content,
             mode: after.mode,
+            modifiedUs: after.modifiedUs,
             temporary,
             seen,
             signal: context.signal,
@@ -112,7 +124,7 @@ async function registerRestore(
     before: of.seen.image,
     after: of.after,
     content: inline ? content.toString("base64") : null,
-    copy: copied ? await keepCopy(opener, context.idempotencyKey, of.seen) : null,
+    copy: copied ? await keepCopy(opener, context, of.seen) : null,
     temporary: of.temporary,
     madeDirectories: of.made,
   };
@@ -175,6 +187,7 @@ function writeTool(settings: FsSettings, running: Running) {
         digest,
         bytes: content.byteLength,
         mode: image.kind === "file" ? image.mode : settings.mode,
+        modifiedUs: newModification(),
       });
       if (content.byteLength > settings.bytesMax) throw fsError("EFBIG", args.path);
       const target = readPath(args.path);
@@ -267,7 +280,8 @@ function decode(content: Buffer, as: "utf8" | "base64", of: string): string {
 /** The three tools over settings; `fsTools` fills them in. */
 export function fsToolsOver(settings: FsSettings) {
   const running: Running = new Map();
-  return [writeTool(settings, running), readTool(settings), deleteTool(settings, running)] as const;
+  const [write, remove] = [writeTool(settings, running), deleteTool(settings, running)];
+  return [certifiedByBuild(write), readTool(settings), certifiedByBuild(remove)] as const;
 }
 
 /**
@@ -285,9 +299,16 @@ export function fsTools(options: FsOptions) {
     });
     return opening;
   };
-  return fsToolsOver({
+  const tools = fsToolsOver({
     opener,
     bytesMax: options.bytesMax ?? 64 * 1024 * 1024,
     mode: options.mode ?? 0o644,
+  });
+  return Object.assign(tools, {
+    /**
+     * Removes copies of before-images whose effect is settled for good; see `IsOpen`. Those of an
+     * undo go with it; this is for what was committed, and for what a crash left. Returns how many.
+     */
+    sweep: async (isOpen: IsOpen): Promise<number> => sweepCopies(await opener(), isOpen),
   });
 }

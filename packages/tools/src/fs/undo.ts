@@ -1,7 +1,8 @@
 // Owns the undo of a file change: what is kept of the file before, and how it is brought back (E9).
 //
-//   W1 Equal to the after-image: the before-image is put back. Equal to the before-image: nothing
-//      is left to do. Anything else belongs to someone else and is never overwritten.
+//   W1 As owned.ts says. The version of a file is its modification time: a change sets one that it
+//      chose before, an undo gives back that of the before-image, so that the undo of an earlier
+//      change knows its own file again.
 //   W2 The before-image is durable before the effect: small ones in the undo record, larger ones
 //      as a copy below `.agenttx-undo/` in the root.
 //   W3 Directories that the change made are removed again, deepest first, if nothing is in them.
@@ -10,9 +11,20 @@ import { createHash } from "node:crypto";
 import { rmdir } from "node:fs/promises";
 import type { JsonValue, UndoContext, UndoResult } from "@agenttx/model";
 import { z } from "zod";
+import { dirtyResult, type Ownership, ownershipOf } from "../owned.js";
+import type { KeptFor } from "../sweep.js";
+import { copyName } from "./copies.js";
 import { type DirectoryOpener, type DirectoryRef, makeDirectories, walk } from "./directory.js";
 import { codeOf } from "./errors.js";
-import { ABSENT, describeImage, type Image, type Look, lookAt, sameImage } from "./image.js";
+import {
+  ABSENT,
+  describeImage,
+  type Image,
+  type Look,
+  lookAt,
+  sameImage,
+  sameVersion,
+} from "./image.js";
 import { type RelativePath, readPath, UNDO_DIRECTORY } from "./path.js";
 import { removeFile, removeIfThere, replaceFile, writeNew } from "./replace.js";
 
@@ -26,6 +38,7 @@ const image = z.discriminatedUnion("kind", [
     digest: z.string(),
     bytes: z.int(),
     mode: z.int(),
+    modifiedUs: z.int().nullable().default(null),
   }),
 ]);
 
@@ -52,13 +65,16 @@ export function nameFor(idempotencyKey: string): string {
 /** Copies a large before-image into the undo directory, durably (W2). Returns its name. */
 export async function keepCopy(
   opener: DirectoryOpener,
-  idempotencyKey: string,
+  keptFor: KeptFor,
   look: Look,
 ): Promise<string> {
-  const name = `${nameFor(idempotencyKey)}.${digestPart(look.image)}`;
+  const name = copyName(keptFor, digestPart(look.image));
   const directory = await makeDirectories(opener, await opener.root(), [UNDO_DIRECTORY]);
   try {
-    await writeNew(directory, name, look.content ?? Buffer.alloc(0), 0o600);
+    await writeNew(directory, name, look.content ?? Buffer.alloc(0), {
+      mode: 0o600,
+      modifiedUs: null,
+    });
     await directory.sync();
   } finally {
     await directory.close();
@@ -79,9 +95,9 @@ export function restoreAction(opener: () => Promise<DirectoryOpener>, bytesMax: 
     const { directory, missing } = await walk(openBelow, path.directories);
     try {
       if (missing.length > 0) {
-        const result = settle(args, ABSENT);
-        if (result !== null) await removeMade(openBelow, path, args.madeDirectories);
-        return result ?? dirty(args, "no directory");
+        if (owned(args, ABSENT) !== "as-before") return dirty(args, "no directory");
+        await removeMade(openBelow, path, args.madeDirectories);
+        return { status: "already-undone" };
       }
       return await restoreIn(openBelow, directory, path, args, {
         bytesMax,
@@ -93,13 +109,13 @@ export function restoreAction(opener: () => Promise<DirectoryOpener>, bytesMax: 
   };
 }
 
-/** `already-undone` when `found` is the before-image; null when there is something to decide. */
-function settle(args: UndoArgs, found: Image): UndoResult | null {
-  return sameImage(found, args.before) ? { status: "already-undone" } : null;
+function owned(args: UndoArgs, found: Image): Ownership {
+  const { before, after } = args;
+  return ownershipOf<Image>({ found, before, after, same: sameImage, sameVersion });
 }
 
 function dirty(args: UndoArgs, found: string): UndoResult {
-  return { status: "dirty", expected: describeImage(args.after), found };
+  return dirtyResult(describeImage(args.after), found);
 }
 
 async function restoreIn(
@@ -120,16 +136,15 @@ async function restoreIn(
       throw error;
     return dirty(args, error instanceof Error ? error.message : code);
   }
-  const settled = settle(args, look.image);
-  if (settled === null && !sameImage(look.image, args.after)) {
-    return dirty(args, describeImage(look.image));
-  }
-  if (settled === null && !(await putBack(opener, directory, path, args, look, how.signal))) {
+  const ownership = owned(args, look.image);
+  if (ownership === "theirs") return dirty(args, describeImage(look.image));
+  const ours = ownership === "ours";
+  if (ours && !(await putBack(opener, directory, path, args, look, how.signal))) {
     return dirty(args, "a file that changed while it was being restored");
   }
   await dropCopy(opener, args);
   await removeMade(opener, path, args.madeDirectories);
-  return settled ?? { status: "undone" };
+  return { status: ours ? "undone" : "already-undone" };
 }
 
 async function putBack(
@@ -145,6 +160,7 @@ async function putBack(
   return replaceFile(directory, path.name, {
     content,
     mode: args.before.mode,
+    modifiedUs: args.before.modifiedUs,
     temporary: args.temporary,
     seen,
     signal,
