@@ -1,14 +1,21 @@
-// Owns mutual exclusion between two builds on one machine. The lock is a file that holds the
-// builder's pid; the lock of a dead builder is taken over.
+// Owns mutual exclusion between two builds on one machine. The lock is a file that holds the pids
+// of the builder and of the program it runs; when all of them are gone, it is taken over. A builder
+// that was killed may leave its compiler running: two of them must not write to one folder.
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
+/** Text of the lock: pids, separated by spaces; null when it was released meanwhile. */
 function holderOf(path) {
   try {
-    return Number(readFileSync(path, "utf8").trim());
+    return readFileSync(path, "utf8").trim();
   } catch {
-    return null; // released meanwhile
+    return null;
   }
+}
+
+/** The first process of the holder that lives, or undefined. */
+function livingOf(holder) {
+  return holder.split(" ").map(Number).find(isAlive);
 }
 
 function isAlive(pid) {
@@ -21,14 +28,14 @@ function isAlive(pid) {
 }
 
 /** Two waiters may see the same dead holder: only the file that names it is put away. */
-function removeStale(path, pid) {
+function removeStale(path, holder) {
   const aside = `${path}.stale-${process.pid}`;
   try {
     renameSync(path, aside);
   } catch {
     return; // another waiter was faster
   }
-  if (holderOf(aside) !== pid) {
+  if (holderOf(aside) !== holder) {
     try {
       linkSync(aside, path);
     } catch {
@@ -38,7 +45,10 @@ function removeStale(path, pid) {
   rmSync(aside, { force: true });
 }
 
-/** Waits for the lock; `onWait(pid)` is called once when another builder has it. */
+/**
+ * Waits for the lock; `onWait(pid)` is called once when another builder has it. Returns `release`,
+ * and `covers(pid)`: the lock lasts at least as long as that process.
+ */
 export async function acquireLock(path, onWait) {
   const own = `${path}.${process.pid}`;
   writeFileSync(own, `${process.pid}\n`);
@@ -47,17 +57,21 @@ export async function acquireLock(path, onWait) {
     for (;;) {
       try {
         linkSync(own, path);
-        return () => rmSync(path, { force: true });
+        return {
+          release: () => rmSync(path, { force: true }),
+          covers: (pid) => writeFileSync(path, `${process.pid} ${pid}\n`),
+        };
       } catch (error) {
         if (error.code !== "EEXIST") throw error;
       }
       const holder = holderOf(path);
       if (holder === null) continue;
-      if (!isAlive(holder)) {
+      const living = livingOf(holder);
+      if (living === undefined) {
         removeStale(path, holder);
         continue;
       }
-      if (!told) onWait(holder);
+      if (!told) onWait(living);
       told = true;
       await delay(500);
     }

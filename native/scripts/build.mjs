@@ -48,7 +48,7 @@ async function configureWhenNeeded(tools, definitions) {
   writeFileSync(stampPath, wanted);
 }
 
-async function compile() {
+async function compile(onStart) {
   const progress = new Progress("native");
   let isQuiet = true;
   try {
@@ -59,6 +59,7 @@ async function compile() {
         CCACHE_BASEDIR: join(nativeRoot, ".."),
         CCACHE_NOHASHDIR: "1",
       },
+      onStart,
       onLine: (line) => {
         if (line.startsWith("[") && !/^\[\d+\/\d+\] (Re-checking|Re-running)/.test(line)) {
           isQuiet = false;
@@ -80,7 +81,7 @@ async function main() {
     return;
   }
   mkdirSync(buildRoot, { recursive: true });
-  const release = await acquireLock(join(buildRoot, ".lock"), (pid) =>
+  const lock = await acquireLock(join(buildRoot, ".lock"), (pid) =>
     process.stderr.write(`native: waiting for the build of process ${pid}\n`),
   );
   try {
@@ -89,9 +90,9 @@ async function main() {
       AGENTTX_NODE_ADDON_API_DIR: nodeAddonApiFolder(),
       CMAKE_CXX_COMPILER: tools.compiler,
     });
-    await compile();
+    await compile(lock.covers);
   } finally {
-    release();
+    lock.release();
   }
 }
 

@@ -2,7 +2,7 @@
 // machine takes seconds.
 // C1 An entry appears by one rename, complete or not at all.
 // C2 An interrupted build goes on where it stopped: its folder is kept under the same key.
-// C3 One builder per key (build-lock.mjs).
+// C3 One builder per key, also when one was killed and its compiler goes on (build-lock.mjs).
 import { createHash } from "node:crypto";
 import {
   copyFileSync,
@@ -55,7 +55,7 @@ function cacheKey(recipeRoot, source, tools) {
   return `${source.version}-${digest}`;
 }
 
-async function compile(recipeRoot, source, tools, partial) {
+async function compile({ recipeRoot, source, tools, partial, onStart }) {
   const progress = new Progress(`RocksDB ${source.version}`);
   try {
     await runCommand("cmake", [
@@ -71,6 +71,7 @@ async function compile(recipeRoot, source, tools, partial) {
     ]);
     await runCommand("cmake", ["--build", partial, "-j", String(jobCount())], {
       env: { NINJA_STATUS: "[%f/%t] " },
+      onStart,
       onLine: (line) => progress.line(line),
     });
     progress.end(true);
@@ -102,7 +103,7 @@ export async function ensureRocksdb(recipeRoot, source, tools) {
   const entry = join(root, cacheKey(recipeRoot, source, tools));
   if (existsSync(join(entry, "stamp.json"))) return entry;
   mkdirSync(root, { recursive: true });
-  const release = await acquireLock(`${entry}.lock`, (pid) =>
+  const lock = await acquireLock(`${entry}.lock`, (pid) =>
     process.stderr.write(`RocksDB ${source.version}: waiting for the build of process ${pid}\n`),
   );
   try {
@@ -110,10 +111,11 @@ export async function ensureRocksdb(recipeRoot, source, tools) {
     process.stderr.write(
       `RocksDB ${source.version}: compiling once for this machine (about 5 minutes on 2 cores)\n`,
     );
-    await compile(recipeRoot, source, tools, `${entry}.partial`);
-    publish(source, `${entry}.partial`, entry);
+    const partial = `${entry}.partial`;
+    await compile({ recipeRoot, source, tools, partial, onStart: lock.covers });
+    publish(source, partial, entry);
     return entry;
   } finally {
-    release();
+    lock.release();
   }
 }

@@ -5,16 +5,17 @@ import { spawn } from "node:child_process";
 export class BuildError extends Error {}
 
 /**
- * Runs `command` with lower priority. `onLine` sees each line of stdout as it comes. Rejects with a
- * BuildError that holds the end of the output when the program fails.
+ * Runs `command` with lower priority. `onStart` gets its pid, `onLine` sees each line of stdout as
+ * it comes. Rejects with a BuildError that holds the end of the output when the program fails.
  */
-export function runCommand(command, args, { cwd, env, onLine } = {}) {
+export function runCommand(command, args, { cwd, env, onStart, onLine } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn("nice", ["-n", "10", command, ...args], {
       cwd,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    if (child.pid !== undefined) onStart?.(child.pid);
     const lines = [];
     const take = (stream, listener) => {
       let rest = "";
