@@ -3,6 +3,7 @@
 //   R1 A running step is kept by transaction until the next one. A repeated PrepareStep joins it
 //      while it runs and gets its outcome afterwards: the tool is never started twice for one
 //      request. After a restart the engine's stored answer takes its place.
+//      A step that ended before its tool was started is not kept: the engine keeps its answer.
 //   R2 A second PrepareStep of another request is refused while one runs (P3).
 
 import { AgentTxError, type JsonValue, limits } from "@agenttx/model";
@@ -30,6 +31,11 @@ export class RemoteSteps {
 
   constructor(deps: ServiceDeps) {
     this.#deps = deps;
+  }
+
+  /** Steps that are kept: at most one of each open transaction. */
+  get kept(): number {
+    return this.#steps.size;
   }
 
   /** Forgets what it kept of a transaction that has ended. */
@@ -116,7 +122,12 @@ export class RemoteSteps {
         throw error;
       },
     );
-    outcome.then(stopExpecting, stopExpecting);
+    const ended = () => {
+      stopExpecting();
+      // Also a step of a transaction that has ended, which nothing would take out again (R1).
+      if (step.attempt === null && this.#steps.get(transaction) === step) this.forget(transaction);
+    };
+    outcome.then(ended, ended);
     const prepared = Promise.race([
       called.then((call) => {
         step.attempt = call.attempt;
