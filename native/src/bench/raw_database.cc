@@ -1,3 +1,4 @@
+// Owns the floors that the bench compares with; see raw_database.h.
 #include "raw_database.h"
 
 #include <rocksdb/options.h>

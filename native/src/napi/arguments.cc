@@ -1,3 +1,4 @@
+// Owns the decoding of arguments; see arguments.h.
 #include "arguments.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Owns promises whose work runs elsewhere; see async_job.h.
 #include "async_job.h"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// Owns the way back to the JavaScript thread; see completions.h.
 #include "completions.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Owns what one environment has of this addon; see env_context.h.
 #include "env_context.h"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// Owns the byte format of results; see packing.h.
 #include "packing.h"
 
 #include <cstring>

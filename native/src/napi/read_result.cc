@@ -1,3 +1,4 @@
+// Owns how one read value reaches JavaScript; see read_result.h.
 #include "read_result.h"
 
 #include <cstring>

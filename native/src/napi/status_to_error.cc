@@ -1,3 +1,4 @@
+// Owns the translation of a core Status into an error; see status_to_error.h.
 #include "status_to_error.h"
 
 #include "packing.h"

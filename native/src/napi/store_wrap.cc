@@ -1,3 +1,4 @@
+// Owns NativeStore; see store_wrap.h.
 #include "store_wrap.h"
 
 #include "async_job.h"

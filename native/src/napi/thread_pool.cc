@@ -1,3 +1,4 @@
+// Owns threads for work off the JavaScript thread; see thread_pool.h.
 #include "thread_pool.h"
 
 #ifdef __linux__

@@ -1,3 +1,4 @@
+// Owns NativeTransaction; see transaction_wrap.h.
 #include "transaction_wrap.h"
 
 #include "async_job.h"
