@@ -74,12 +74,12 @@ describe("types", () => {
 });
 
 describe("the reconnect delay", () => {
-  it("grows to two seconds and is never nothing", () => {
+  it("grows to a second and is never nothing", () => {
     for (let failures = 0; failures < 40; failures += 1) {
       for (const random of [0, 0.5, 0.999]) {
         const delay = reconnectDelay(failures, random);
         expect(delay).toBeGreaterThanOrEqual(25);
-        expect(delay).toBeLessThanOrEqual(2_000);
+        expect(delay).toBeLessThanOrEqual(1_000);
       }
     }
   });

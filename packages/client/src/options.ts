@@ -41,8 +41,11 @@ export interface ResolvedOptions {
   readonly transport: "session" | "unary";
   readonly deadlineMs: number;
   readonly inFlightMax: number;
-  /** Fresh metadata with the token. */
-  metadata(): Metadata;
+  /**
+   * Fresh metadata with the token. `wait`: the call waits for a connection instead of failing while
+   * there is none; its deadline must be the caller's own.
+   */
+  metadata(wait?: "wait"): Metadata;
 }
 
 /** Throws INVALID_ARGUMENT; nothing is connected. */
@@ -61,14 +64,15 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
       "grpc.keepalive_time_ms": 20_000,
       "grpc.keepalive_timeout_ms": 10_000,
       "grpc.initial_reconnect_backoff_ms": 100,
-      "grpc.max_reconnect_backoff_ms": 2_000,
+      // A server that restarts is found within a second of its return.
+      "grpc.max_reconnect_backoff_ms": 1_000,
       ...(serverName === undefined ? {} : { "grpc.ssl_target_name_override": serverName }),
     },
     transport: options.transport ?? "session",
     deadlineMs: positive("deadlineMs", options.deadlineMs ?? 60_000),
     inFlightMax: positive("inFlightMax", options.inFlightMax ?? 1_024),
-    metadata() {
-      const metadata = new Metadata();
+    metadata(wait) {
+      const metadata = new Metadata({ waitForReady: wait === "wait" });
       if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
       return metadata;
     },

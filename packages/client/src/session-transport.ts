@@ -135,7 +135,7 @@ export class SessionTransport implements Transport {
       path,
       sendBytes,
       responseDeserialize,
-      this.#options.metadata(),
+      this.#options.metadata("wait"),
     );
     this.#stream = stream;
     this.#writable = true;

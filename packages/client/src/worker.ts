@@ -108,7 +108,7 @@ export class WorkLoop implements Worker {
       requestSerialize,
       responseDeserialize,
       this.#request,
-      this.#options.metadata(),
+      this.#options.metadata("wait"),
     );
     this.#stream = stream;
     stream.on("metadata", () => {
