@@ -5,7 +5,7 @@ import { bookedImpliesReserved, house, orderWorld, textOf } from "./order-world.
 
 const BY = { actor: "ops", reason: "warehouse exception" };
 
-describe("a workflow that is recovered", () => {
+describe("a workflow that is recovered (C1, C4)", () => {
   it("cancels what came after the checkpoint and commits a new revision", async () => {
     const world = orderWorld();
     const { store, recovery, engine } = house(world, undefined, {

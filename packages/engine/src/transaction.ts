@@ -40,7 +40,7 @@ export class Transaction<Tools extends readonly ToolShape[] = readonly ToolShape
     return this.#open.namespace;
   }
 
-  /** The step that is sent next; 0 while frozen and after the end. */
+  /** The step that is sent next; 0 while frozen and after the end (P6). */
   get nextStep(): number {
     const { ended, header, nextStep } = this.#open;
     return ended !== null || header.status === "FROZEN" ? 0 : nextStep;

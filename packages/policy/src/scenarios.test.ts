@@ -1,5 +1,6 @@
-// Goal: the decision order of the rules, told as stories. Method: every file in testdata/ is run
-// against `decide` and a real graph; see testdata/README.md for the commands.
+// Goal: the decision order of the rules, R1-R9 and so profile classic (R11), told as stories.
+// Method: every file in testdata/ is run against `decide` and a real graph; see
+// testdata/README.md for the commands.
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { initialCounters, recordSuccess } from "./counters.js";

@@ -19,7 +19,7 @@ const GROUPS: Readonly<Record<string, Claims>> = {
   "reads and isolation (S5)": readClaims,
   "keys (S1, S11)": keyClaims,
   "scans (S5)": scanClaims,
-  "snapshots (S2-S4)": snapshotClaims,
+  "snapshots (S2, S3, S4)": snapshotClaims,
   "conflicts (S6-S8)": conflictClaims,
   "records (S1)": recordClaims,
   "commit and discard (S7)": endingClaims,
