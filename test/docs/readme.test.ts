@@ -20,7 +20,7 @@ const directory = mkdtempSync(join(tmpdir(), "agenttx-readme-"));
 linkPackages(join(directory, "node_modules"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Every package under its name, as an installed one; zod is what examples use beside them. */
+/** Every package under its name, as an installed one, and what examples use beside them. */
 function linkPackages(modules: string): void {
   mkdirSync(join(modules, "@agenttx"), { recursive: true });
   for (const entry of readdirSync(join(ROOT, "packages"))) {
@@ -29,7 +29,9 @@ function linkPackages(modules: string): void {
     const { name } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     symlinkSync(folder, join(modules, name));
   }
-  symlinkSync(join(ROOT, "test", "node_modules", "zod"), join(modules, "zod"));
+  for (const name of ["zod", "better-sqlite3"]) {
+    symlinkSync(join(ROOT, "test", "node_modules", name), join(modules, name));
+  }
 }
 
 const files = markdownFiles();
