@@ -1,3 +1,6 @@
+const { readdirSync } = require("node:fs");
+const { join } = require("node:path");
+
 // The arrows between packages, as ARCHITECTURE.md draws them. A new package gets its row here.
 const ALLOWED = {
   model: [],
@@ -25,6 +28,10 @@ const ALLOWED = {
     "client",
   ],
 };
+for (const name of readdirSync(join(__dirname, "packages"))) {
+  if (!Object.hasOwn(ALLOWED, name)) throw new Error(`packages/${name} has no row of arrows.`);
+}
+
 const TESTS = "\\.test\\.ts$|/testdata/|/testing/";
 
 module.exports = {

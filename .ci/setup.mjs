@@ -26,7 +26,8 @@ function run(title, command, args, env = {}) {
     env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1", ...env },
   });
   if (result.error !== undefined) fail(`${title}: ${result.error.message}`);
-  if (result.signal !== null) fail(`${title}: stopped by ${result.signal}; run it again, it goes on`);
+  if (result.signal !== null)
+    fail(`${title}: stopped by ${result.signal}; run it again, it goes on`);
   if (result.status !== 0) fail(`${title}: failed with exit code ${result.status}; see above`);
 }
 
