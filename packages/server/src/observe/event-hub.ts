@@ -67,13 +67,12 @@ export class EventHub implements EngineObserver {
 
   #count(event: EngineEvent): void {
     const metrics = this.#metrics;
-    const tool = event.tool === null ? "" : metrics.toolLabel(event.tool);
     switch (event.kind) {
       case "step-succeeded":
-        metrics.steps.inc({ tool, status: "success" });
+        metrics.stepped(event.tool ?? "", "success");
         break;
       case "step-failed":
-        metrics.steps.inc({ tool, status: "failed" });
+        metrics.stepped(event.tool ?? "", "failed");
         break;
       case "decision":
         metrics.rollbacks.inc({ strategy: String(event.data.strategy ?? "MANUAL") });

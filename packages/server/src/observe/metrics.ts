@@ -1,10 +1,11 @@
 // Owns the Prometheus metrics. Labels are bounded: tool names beyond the first 100 become "other";
 // transaction ids and tenants are never labels.
 
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { CallDurations } from "./call-durations.js";
+import { Tally } from "./tally.js";
 
 const TOOL_LABELS_MAX = 100;
-const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
 export class Metrics {
   readonly registry = new Registry();
@@ -31,10 +32,9 @@ export class Metrics {
     "agenttx_recovery_remaining",
     "Transactions that recovery has not looked at yet",
   );
-  readonly steps = this.#counter("agenttx_steps_total", "Steps by tool and status", [
-    "tool",
-    "status",
-  ]);
+  readonly #steps = new Tally(["tool", "status"]);
+  readonly #calls = new Tally(["face", "method", "code"]);
+  readonly #callDurations = new CallDurations();
   readonly rollbacks = this.#counter("agenttx_rollbacks_total", "Rollbacks by strategy", [
     "strategy",
   ]);
@@ -47,20 +47,6 @@ export class Metrics {
   readonly deliveries = this.#counter("agenttx_deliveries_total", "Staged effects by result", [
     "result",
   ]);
-  readonly #calls = this.#counter("agenttx_calls_total", "Calls by face, method and code", [
-    "face",
-    "method",
-    "code",
-  ]);
-  readonly #callSeconds = this.#histogram("agenttx_call_duration_seconds", "Calls", [
-    "face",
-    "method",
-  ]);
-
-  /** Label sets that were used before, by their text: looking them up in the registry is dear. */
-  readonly #callCounters = new Map<string, Counter.Internal>();
-  readonly #callTimers = new Map<string, Histogram.Internal<"face" | "method">>();
-
   constructor(version: string) {
     collectDefaultMetrics({ register: this.registry });
     const info = new Gauge({
@@ -70,24 +56,27 @@ export class Metrics {
       registers: [this.registry],
     });
     info.set({ version }, 1);
+    this.#tallied("agenttx_steps_total", "Steps by tool and status", this.#steps, [
+      "tool",
+      "status",
+    ]);
+    this.#tallied("agenttx_calls_total", "Calls by face, method and code", this.#calls, [
+      "face",
+      "method",
+      "code",
+    ]);
+    // Structurally a metric: name, type and `get` are what a registry uses.
+    this.registry.registerMetric(this.#callDurations as unknown as Counter);
   }
 
   /** Counts one call; `method` and `code` are names of ours, so the labels are bounded. */
   called(face: string, method: string, code: string, ms: number): void {
-    const timerKey = `${face} ${method}`;
-    let timer = this.#callTimers.get(timerKey);
-    if (timer === undefined) {
-      timer = this.#callSeconds.labels({ face, method });
-      this.#callTimers.set(timerKey, timer);
-    }
-    timer.observe(ms / 1_000);
-    const counterKey = `${timerKey} ${code}`;
-    let counter = this.#callCounters.get(counterKey);
-    if (counter === undefined) {
-      counter = this.#calls.labels({ face, method, code });
-      this.#callCounters.set(counterKey, counter);
-    }
-    counter.inc();
+    this.#calls.add(face, method, code);
+    this.#callDurations.observe(face, method, ms / 1_000);
+  }
+
+  stepped(tool: string, status: "success" | "failed"): void {
+    this.#steps.add(this.toolLabel(tool), status);
   }
 
   /** The label of a tool: its name, or "other" when there are too many. */
@@ -106,7 +95,22 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
-  #histogram<Label extends string>(name: string, help: string, labelNames: Label[]) {
-    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] });
+  /** A counter whose values are looked up when it is scraped. */
+  #tallied<Label extends string>(
+    name: string,
+    help: string,
+    tally: Tally<Label>,
+    labelNames: Label[],
+  ): void {
+    const counter = new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect: () => {
+        counter.reset();
+        for (const { labels, count } of tally.entries()) counter.inc(labels, count);
+      },
+    });
   }
 }

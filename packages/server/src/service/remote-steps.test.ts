@@ -32,7 +32,8 @@ it("keeps nothing of a step prepared in a transaction that has ended", async () 
   const { attempt } = await steps.prepare(context, request);
   expect(steps.kept).toBe(1);
   const result = { $case: "outputJson", value: "{}" } as const;
-  await steps.complete(context, { transactionId: tx.id, attempt, result, writes: [] });
+  const done = { transactionId: tx.id, stepId: 1, attempt, result, writes: [], requestId: "" };
+  await steps.complete(context, done);
   await tx.commit();
   steps.forget(tx.id);
   await expect(steps.prepare(context, { ...request, requestId: "r2" })).rejects.toMatchObject({
