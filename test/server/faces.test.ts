@@ -87,7 +87,8 @@ describe("health", () => {
       draining.server.drain();
       expect(await health(draining.address, "")).toBe("NOT_SERVING");
       const ready = await fetch(`${draining.httpUrl}/readyz`);
-      expect([ready.status, (await ready.json()).reasons]).toEqual([503, ["draining"]]);
+      const state = (await ready.json()) as { reasons: string[] };
+      expect([ready.status, state.reasons]).toEqual([503, ["draining"]]);
       expect((await fetch(`${draining.httpUrl}/healthz`)).status).toBe(200);
     } finally {
       await draining.remove();

@@ -21,9 +21,7 @@ beforeAll(async () => {
   process.on("unhandledRejection", onUncaught);
   at = await startTestServer();
   channel = new Client(at.address, credentials.createInsecure());
-  const client = createClient({ address: at.address });
-  id = (await client.begin()).id;
-  await client.close();
+  id = await begun();
 });
 afterEach(async () => {
   expect(uncaught).toEqual([]);
@@ -38,6 +36,14 @@ afterAll(async () => {
   channel.close();
   await at.remove();
 });
+
+/** A transaction of its own, for a test that may move it on. */
+async function begun(): Promise<string> {
+  const client = createClient({ address: at.address });
+  const { id: fresh } = await client.begin();
+  await client.close();
+  return fresh;
+}
 
 /** No path of this machine, no stack, no name of a class or module. */
 function expectDiscreet(text: string): void {
@@ -92,7 +98,7 @@ describe("bytes on the gRPC port", () => {
     const good = Buffer.from(
       agentTxService.executeStep.requestSerialize(
         steps.ExecuteStepRequest.fromPartial({
-          transactionId: id,
+          transactionId: await begun(),
           stepId: 99,
           toolName: "kv.get",
           argumentsJson: '{"key":"a"}',
@@ -244,11 +250,12 @@ describe("documents over HTTP", () => {
   });
 
   it("that are depth bombs are refused, as body and as arguments", async () => {
+    const own = await begun();
     for (const levels of [100, 10_000, 100_000]) {
       const body = `{"metadata":${deep(levels)}}`;
       expect((await post("/v1/transactions", body)).status).toBe(400);
       const step = { stepId: 1, toolName: "kv.put", argumentsJson: deep(levels) };
-      const { status, text } = await post(`/v1/transactions/${id}/steps`, JSON.stringify(step));
+      const { status, text } = await post(`/v1/transactions/${own}/steps`, JSON.stringify(step));
       // Arguments are the agent's: they fail, and the transaction goes on.
       expect([status, JSON.parse(text).status]).toEqual([200, "STEP_STATUS_ROLLBACK_TRIGGERED"]);
       const other = { workId: "w", workerId: "w", status: "undone", outputJson: deep(levels) };
