@@ -3,7 +3,7 @@
 // process; the agent runs in a process that is killed.
 
 import { join } from "node:path";
-import { createEngine, type Engine } from "@agenttx/engine";
+import { createEngine, type Engine, type ToolShape } from "@agenttx/engine";
 import { openStore } from "@agenttx/storage";
 import { fsTools } from "@agenttx/tools";
 import { requireCertified } from "@agenttx/tools/adapter-kit";
@@ -12,7 +12,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { makeWorld, startChild, type World } from "./world.js";
 
 interface Plan {
-  readonly adapterTools: (directory: string, origin: string) => Parameters<typeof create>[1];
+  readonly adapterTools: (directory: string, origin: string) => readonly ToolShape[];
   readonly PLAN: readonly string[];
   readonly planArguments: (origin: string, item: string) => readonly Record<string, never>[];
 }
@@ -24,7 +24,7 @@ const { adapterTools, PLAN, planArguments } = (await import(
 
 type Store = Awaited<ReturnType<typeof openStore>>;
 
-function create(store: Store, tools: ReturnType<typeof fsTools>): Engine {
+function create(store: Store, tools: readonly ToolShape[]): Engine {
   return createEngine({
     store,
     tools,
