@@ -86,7 +86,10 @@ function openWith(driver: unknown): OpenConnection {
 
 function loadDriver(): unknown {
   try {
-    return createRequire(import.meta.url)("better-sqlite3");
+    const driver: unknown = createRequire(import.meta.url)("better-sqlite3");
+    // The native part is loaded with the first database; one in memory tells whether it is there.
+    openWith(driver)(":memory:", { readonly: false, fileMustExist: false, timeout: 0 }).close();
+    return driver;
   } catch (cause) {
     throw new AgentTxError(
       "TOOL_INVALID",
