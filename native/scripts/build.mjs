@@ -1,6 +1,7 @@
 // Builds the addon (build/Release/agenttx_native.node) and the core's tests. Incremental; the first
 // run on a machine compiles RocksDB and keeps it in the user's cache.
-//   node scripts/build.mjs [--print-rocksdb]
+//   node scripts/build.mjs [--print-rocksdb] [--torture]
+// --torture builds build/Release/agenttx_torture and nothing else (pnpm torture).
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -52,7 +53,9 @@ async function compile(onStart) {
   const progress = new Progress("native");
   let isQuiet = true;
   try {
-    await runCommand("cmake", ["--build", buildRoot, "--config", "Release", "-j", "2"], {
+    const target = process.argv.includes("--torture") ? ["--target", "agenttx_torture"] : [];
+    const build = ["--build", buildRoot, "--config", "Release", "-j", "2", ...target];
+    await runCommand("cmake", build, {
       env: {
         NINJA_STATUS: "[%f/%t] ",
         // With ccache, a second checkout of the same sources compiles in seconds.

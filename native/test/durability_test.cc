@@ -255,6 +255,59 @@ TEST(ADamagedStoreIsRefusedAndKept) {
   CHECK(!Logs(path).empty());
 }
 
+TEST(ALostCurrentFileIsRefusedAndNothingGoesWithIt) {
+  TempFolder folder;
+  const std::string path = folder / "store";
+  CommitTwenty(path, false);
+  fs::rename(path + "/db/CURRENT", folder / "kept");
+  std::shared_ptr<Store> store;
+  CHECK_CODE(Store::Open(OptionsFor(path), &store), kStoreCorrupt);
+  fs::rename(folder / "kept", path + "/db/CURRENT");
+  store = MustOpen(OptionsFor(path));
+  CHECK_EQ(GetCommitted(*store, "k19"), std::string(200, 'v'));
+}
+
+TEST(AStoreThatLostAFamilyIsRefused) {
+  TempFolder folder;
+  const std::string path = folder / "store";
+  CommitTwenty(path, false);
+  // Cut behind the first record, the manifest knows the default family only.
+  fs::path manifest;
+  for (const auto& file : fs::directory_iterator(path + "/db")) {
+    if (file.path().filename().string().starts_with("MANIFEST")) manifest = file.path();
+  }
+  const auto size = static_cast<uintmax_t>(fs::file_size(manifest));
+  int refused = 0;
+  for (uintmax_t kept = 1; kept < size; kept += 7) {
+    CopyStore(path, folder / "copy");
+    fs::resize_file(folder / ("copy/db/" + manifest.filename().string()), kept);
+    std::shared_ptr<Store> store;
+    const Status status = Store::Open(OptionsFor(folder / "copy"), &store);
+    if (status.ok()) {
+      CHECK_EQ(GetCommitted(*store, "k19"), std::string(200, 'v'));
+      std::vector<AuditEntry> chain;
+      CHECK_OK(store->ReadAudit(TransactionName{"", "tx19"}, 1, 10, &chain));
+      CHECK_OK(store->Close());
+    } else {
+      refused++;
+    }
+    fs::remove_all(folder / "copy");
+  }
+  CHECK(refused > 0);
+}
+
+TEST(AnOpeningThatFailedAtTheFormatFileIsMadeGood) {
+  TempFolder folder;
+  const std::string path = folder / "store";
+  MustOpen(OptionsFor(path));
+  fs::remove(path + "/FORMAT");
+  std::ofstream(path + "/FORMAT.new") << "agent";
+  MustOpen(OptionsFor(path));
+  std::string text;
+  std::getline(std::ifstream(path + "/FORMAT"), text);
+  CHECK_EQ(text, "agenttx 1");
+}
+
 TEST(ACheckpointIsAStoreOfItsOwn) {
   TempFolder folder;
   const std::shared_ptr<Store> store = MustOpen(OptionsFor(folder / "store"));

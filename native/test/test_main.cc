@@ -49,32 +49,6 @@ uint64_t Seed() {
   return seed;
 }
 
-const char* NameOf(Code code) {
-  static const char* const names[] = {"Ok",
-                                      "InvalidArgument",
-                                      "InvalidKey",
-                                      "PayloadTooLarge",
-                                      "NotFound",
-                                      "SnapshotNotFound",
-                                      "TransactionExists",
-                                      "TransactionEnded",
-                                      "StaleOwner",
-                                      "StaleAttempt",
-                                      "StepOutOfOrder",
-                                      "WriteConflict",
-                                      "OutcomeUnknown",
-                                      "ResourceExhausted",
-                                      "StoreLocked",
-                                      "StoreClosed",
-                                      "StorePoisoned",
-                                      "StoreCorrupt",
-                                      "StoreBehindAnchor",
-                                      "FormatTooNew",
-                                      "ScanNotSerializable",
-                                      "Internal"};
-  return names[static_cast<uint8_t>(code)];
-}
-
 void CheckTrue(bool holds, const char* text, const char* file, int line) {
   if (holds) return;
   throw Failure(std::string(file) + ":" + std::to_string(line) + ": " + text + " does not hold");

@@ -83,15 +83,32 @@ Status CheckFormatVersion(uint32_t stored) {
                                    ", which never existed. Nothing was changed."};
 }
 
+bool DataDirectory::HasFormat() const {
+  std::error_code error;
+  return fs::exists(path_ + "/FORMAT", error);
+}
+
+Status DataDirectory::SyncLogs() const {
+  std::error_code error;
+  for (const fs::directory_entry& file : fs::directory_iterator(db_path(), error)) {
+    if (file.path().extension() != ".log") continue;
+    const std::string path = file.path().string();
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return Failed(path, "open", errno);
+    const int result = fsync(fd);
+    const int sync_error = errno;
+    close(fd);
+    if (result != 0) return Failed(path, "sync", sync_error);
+  }
+  return error ? Failed(db_path(), "read", error.value()) : Status::Ok();
+}
+
 Status DataDirectory::CheckFormat() const {
   std::ifstream file(path_ + "/FORMAT");
   std::string word;
   uint32_t version = 0;
   if (!file.is_open()) return Status::Ok();
   if (!(file >> word >> version) || word != kFormatWord) {
-    // Cut short by a crash while the store was created, unless there is a database already.
-    std::error_code error;
-    if (!fs::exists(db_path() + "/CURRENT", error)) return Status::Ok();
     return {Code::kStoreCorrupt, path_ + "/FORMAT is damaged. Nothing was changed."};
   }
   return CheckFormatVersion(version);
@@ -99,10 +116,17 @@ Status DataDirectory::CheckFormat() const {
 
 Status WriteFormatFile(const std::string& folder) {
   const std::string path = folder + "/FORMAT";
-  std::ofstream file(path, std::ios::trunc);
-  file << kFormatWord << ' ' << kFormatVersion << '\n';
-  file.close();
-  if (file.fail()) return Failed(path, "write", errno);
+  const std::string partial = path + ".new";
+  const std::string text = std::string(kFormatWord) + " " + std::to_string(kFormatVersion) + "\n";
+  // On disk before it has its name: an empty FORMAT would make a good store look damaged.
+  const int fd = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) return Failed(partial, "create", errno);
+  const bool is_written =
+      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
+  const int error = errno;
+  close(fd);
+  if (!is_written) return Failed(partial, "write", error);
+  if (rename(partial.c_str(), path.c_str()) != 0) return Failed(path, "create", errno);
   return Status::Ok();
 }
 

@@ -30,6 +30,11 @@ class DataDirectory {
 
   // kFormatTooNew or kStoreCorrupt: this build cannot open the folder. OK for a new one.
   Status CheckFormat() const;
+  // The logs of earlier openings are on disk. Without this a loss of power could take the end of
+  // one and leave the log after it: a hole in the history.
+  Status SyncLogs() const;
+  // The store was created to the end: its database and all families are there, or were lost.
+  bool HasFormat() const;
 
  private:
   DataDirectory(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
@@ -42,6 +47,7 @@ class DataDirectory {
 std::string CanonicalPath(const std::string& path);
 // Creates `path` and its missing parents, private to the owner.
 Status CreatePrivateFolder(const std::string& path);
+// REQUIRES: the database in the folder is on disk (see HasFormat).
 Status WriteFormatFile(const std::string& folder);
 // Makes the entries of a folder, and the folder's own entry, survive a power loss.
 Status SyncFolder(const std::string& path);

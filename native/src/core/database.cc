@@ -17,6 +17,19 @@ Status Damaged(std::string_view key) {
           "The record " + std::string(key) + " of the store is damaged. Nothing was changed."};
 }
 
+Status Missing(const std::string& what) {
+  return {Code::kStoreCorrupt,
+          "The store is damaged: its " + what + " is missing. Nothing was changed."};
+}
+
+// A file that RocksDB expects and does not find is damage, not a failure of the disk.
+Status FromOpening(const rocksdb::Status& status) {
+  const bool is_missing = status.IsPathNotFound() || status.IsNotFound();
+  if (!is_missing) return FromRocks(status);
+  return {Code::kStoreCorrupt,
+          "The store is damaged: " + status.ToString() + ". Nothing was changed."};
+}
+
 // The newer part grows with every open, the random part tells copies of one store apart.
 uint64_t MakeIncarnation(uint32_t open_count) {
   std::random_device random;
@@ -50,10 +63,19 @@ Status Database::OpenFamilies(std::vector<std::string>* names) {
   std::vector<std::string> on_disk;
   const std::string path = directory_->db_path();
   rocksdb::Env* env = env_ == nullptr ? rocksdb::Env::Default() : env_;
-  if (!env->FileExists(path + "/CURRENT").ok()) return Status::Ok();
+  const bool is_created = directory_->HasFormat();
+  if (!env->FileExists(path + "/CURRENT").ok()) {
+    // RocksDB would begin a new database and remove the files of the old one.
+    return is_created ? Missing(path + "/CURRENT") : Status::Ok();
+  }
   rocksdb::DBOptions options = DatabaseOptions(options_, env_, logger_);
   const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(options, path, &on_disk);
-  if (!listed.ok()) return FromRocks(listed);
+  if (!listed.ok()) return FromOpening(listed);
+  for (const std::string& name : *names) {
+    const bool is_there = std::find(on_disk.begin(), on_disk.end(), name) != on_disk.end();
+    // Created again it would be empty: what it held would be lost in silence.
+    if (is_created && !is_there) return Missing("column family \"" + name + "\"");
+  }
   for (const std::string& name : on_disk) {
     if (std::find(names->begin(), names->end(), name) != names->end()) continue;
     return {Code::kFormatTooNew, "The store has a column family \"" + name +
@@ -67,6 +89,7 @@ Status Database::OpenRocks() {
   // RocksDB would create it too, but only after a warning that it is not there.
   Status status = CreatePrivateFolder(directory_->db_path());
   if (status.ok()) status = OpenFamilies(&names);
+  if (status.ok()) status = directory_->SyncLogs();
   if (!status.ok()) return status;
   const auto cache = rocksdb::NewLRUCache(options_.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
@@ -75,9 +98,21 @@ Status Database::OpenRocks() {
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* opened = nullptr;
-  const rocksdb::Status rocks_status = rocksdb::DB::Open(
-      DatabaseOptions(options_, env_, logger_), directory_->db_path(), families, &handles, &opened);
-  if (!rocks_status.ok()) return FromRocks(rocks_status);
+  const auto open = [&](const StoreOptions& options) {
+    return rocksdb::DB::Open(DatabaseOptions(options, env_, logger_), directory_->db_path(),
+                             families, &handles, &opened);
+  };
+  StoreOptions strict = options_;
+  strict.salvage = false;
+  rocksdb::Status rocks_status = open(strict);
+  if (!rocks_status.ok() && options_.salvage) {
+    // What is lost by it may be behind the anchor's notice: a log in the middle, steps of open
+    // transactions.
+    warnings_.push_back("The store was damaged (" + rocks_status.ToString() +
+                        "); what could not be read is lost (salvage).");
+    rocks_status = open(options_);
+  }
+  if (!rocks_status.ok()) return FromOpening(rocks_status);
   db_.reset(opened);
   std::copy(handles.begin(), handles.end(), handles_.begin());
   anchor_ = std::make_unique<Anchor>(directory_->anchor_path());
@@ -132,8 +167,12 @@ Status Database::LoadState() {
   write.sync = true;
   const rocksdb::Status written = db_->Write(write, &batch);
   if (!written.ok()) return FromRocks(written);
-  if (is_new) status = WriteFormatFile(options_.path);
-  if (is_new && status.ok()) status = SyncFolder(options_.path);
+  // Missing also when an earlier opening failed here.
+  if (!directory_->HasFormat()) {
+    status = SyncFolder(options_.path);
+    if (status.ok()) status = WriteFormatFile(options_.path);
+    if (status.ok()) status = SyncFolder(options_.path);
+  }
   incarnation_ = MakeIncarnation(open_count + 1);
   return status;
 }

@@ -34,9 +34,12 @@ rocksdb::DBOptions DatabaseOptions(const StoreOptions& options, rocksdb::Env* en
   db.info_log = std::move(logger);
   db.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
   // Damage in the middle of the log is refused; only a torn tail, which every crash leaves, is
-  // accepted (S9b). Salvage keeps what is consistent before the damage.
+  // accepted (S9b). Salvage keeps what stands before the damage.
   db.wal_recovery_mode = options.salvage ? rocksdb::WALRecoveryMode::kPointInTimeRecovery
                                          : rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  // A log that is no longer written to and is gone or cut short is refused: replaying the later
+  // ones would leave a hole in the history. Salvage takes what there is.
+  db.track_and_verify_wals_in_manifest = !options.salvage;
   // Opening on a full disk must not need room for a flush.
   db.avoid_flush_during_recovery = true;
   db.avoid_flush_during_shutdown = true;

@@ -96,6 +96,10 @@ Status CreateCheckpoint(Database* db, const std::string& path) {
     fs::rename(partial, path, error);
     if (error) {
       status = {Code::kInternal, "Cannot rename " + partial + ": " + error.message() + "."};
+    } else {
+      // Its new name is on disk too before anybody relies on the copy.
+      status = SyncFolder(path);
+      if (!status.ok()) fs::remove_all(path, error);
     }
   }
   if (!status.ok()) fs::remove_all(partial, error);
