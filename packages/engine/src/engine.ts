@@ -7,6 +7,7 @@ import type { EngineOptions } from "./engine-options.js";
 import { readSettings } from "./engine-options.js";
 import { type HistoryEntry, readHistory } from "./history.js";
 import { putHold, removeHold } from "./hold.js";
+import { KeepAlive } from "./keep-alive.js";
 import { type ListTransactions, listTransactions } from "./list.js";
 import { type BeginTransaction, beginTransaction, loadTransaction } from "./load.js";
 import { IdleReaper } from "./reaper.js";
@@ -65,7 +66,8 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
   async resume(id: string, options: InNamespace = {}): Promise<Transaction<Tools>> {
     requireEngineOpen(this.#state.closing);
     await this.#start();
-    const open = await loadTransaction(this.#state, id, options.namespace ?? "");
+    const namespace = options.namespace ?? "";
+    const open = await this.#state.alive.during(() => loadTransaction(this.#state, id, namespace));
     this.#reaper.watch();
     return new Transaction(open);
   }
@@ -86,7 +88,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
    * cleanly stays open for `resume`, any other is undone; with `resume` it goes on. Runs beside new
    * work; a call during a run joins it.
    */
-  recover(options: RecoverOptions = {}): Promise<RecoveryReport> {
+  async recover(options: RecoverOptions = {}): Promise<RecoveryReport> {
     requireEngineOpen(this.#state.closing);
     this.#recovering ??= this.#recover(options).finally(() => {
       this.#recovering = null;
@@ -153,7 +155,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
     requireEngineOpen(this.#state.closing);
     await this.#start();
     const name = readEffectId(effectId, options.namespace ?? "");
-    return resolveEffect(this.#state, name, resolution);
+    return this.#state.alive.during(() => resolveEffect(this.#state, name, resolution));
   }
 
   /** Tries the undo, or the delivery, of an unresolved effect again now. */
@@ -176,7 +178,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
   }
 
   /** Removes records of finished transactions past the retention time; runs by itself hourly. */
-  removeExpired(options: RetentionOptions = {}): Promise<RetentionReport> {
+  async removeExpired(options: RetentionOptions = {}): Promise<RetentionReport> {
     requireEngineOpen(this.#state.closing);
     return removeExpired(this.#state, options);
   }
@@ -205,7 +207,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
    * the next engine resumes it. Idempotent. The store stays open: it is the caller's.
    */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#state.alive.during(() => this.#close());
     return this.#closing;
   }
 
@@ -242,7 +244,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
 
   async #recover(options: RecoverOptions): Promise<RecoveryReport> {
     await this.#start();
-    const report = await recoverAll(this.#state, options);
+    const report = await this.#state.alive.during(() => recoverAll(this.#state, options));
     this.#reaper.watch();
     return report;
   }
@@ -264,6 +266,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
     await this.#recovering?.catch(() => undefined);
     await closeTransactions(this.#state, GRACE_MS);
     await this.#state.effects.close();
+    this.#state.alive.close();
   }
 }
 
@@ -297,6 +300,7 @@ export function createEngine<const Tools extends readonly ToolShape[]>(
     settings,
     open: new Map(),
     parked: new Map(),
+    alive: new KeepAlive(),
     begins: new Map(),
     onWorkflowSettled: null,
     closing: false,

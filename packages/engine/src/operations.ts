@@ -6,7 +6,7 @@ import { commitTransaction } from "./commit.js";
 import { inProgress, type Operation } from "./lock.js";
 import { requireEngineOpen, requireNotHeld, requireOwned } from "./refusals.js";
 import { requestReused, requireRequestId } from "./requests.js";
-import { type ReportedFailure, reportFailure, rollbackTo } from "./rewind.js";
+import { type ReportedFailure, reportFailure, requireReport, rollbackTo } from "./rewind.js";
 import { unfreeze } from "./settle.js";
 import { type OpenTransaction, transactionKey } from "./state.js";
 import { readStepRequest, type StepOptions, type StepRequest, stepDigest } from "./step/request.js";
@@ -18,7 +18,12 @@ export function stepOperation(
   args: unknown,
   options: StepOptions,
 ): Promise<StepOutcome> {
-  const request = readStepRequest(tool, args, options);
+  let request: StepRequest;
+  try {
+    request = readStepRequest(tool, args, options);
+  } catch (error) {
+    return Promise.reject(error);
+  }
   const { running } = open.lock;
   if (running !== null) return joinStep(running, request);
   const fields = {
@@ -52,6 +57,7 @@ export async function reportOperation(
   step: number,
   report: ReportedFailure,
 ): Promise<StepOutcome> {
+  requireReport(report);
   if (report.requestId !== undefined) requireRequestId(report.requestId);
   const { running } = open.lock;
   if (running !== null) throw inProgress(running);
@@ -120,10 +126,12 @@ function run<Result>(
   } catch (error) {
     return Promise.reject(error);
   }
+  open.engine.alive.hold();
   return open.lock.run(fields, work, () => leave(open));
 }
 
 function leave(open: OpenTransaction): void {
+  open.engine.alive.release();
   open.lastActiveMs = open.engine.clock.monotonic();
   const key = transactionKey(open.id, open.namespace);
   // A fenced entry has left the map already, and another may stand in its place.

@@ -3,6 +3,7 @@
 import { AgentTxError, type StoreTransaction } from "@agenttx/model";
 import { openMemoryStore } from "@agenttx/storage/memory";
 import { describe, expect, it } from "vitest";
+import { KeepAlive } from "./keep-alive.js";
 import { OperationLock } from "./lock.js";
 import { unfreezeOperation } from "./operations.js";
 import type { OpenTransaction } from "./state.js";
@@ -62,7 +63,8 @@ describe("the lock of a transaction", () => {
 
   it("lets a settlement wait again when another one was quicker", async () => {
     const lock = new OperationLock();
-    const engine = { closing: false, clock: new FakeClock(), open: new Map() };
+    const alive = new KeepAlive();
+    const engine = { closing: false, clock: new FakeClock(), open: new Map(), alive };
     const header = { status: "ACTIVE", pending: null };
     // The few members that a settlement of an active transaction looks at.
     const open = { id: "t", namespace: "", engine, lock, header, ended: null, fenced: false };

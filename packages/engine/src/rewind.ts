@@ -87,6 +87,17 @@ export interface ReportedFailure {
   readonly requestId?: string;
 }
 
+/** Throws INVALID_ARGUMENT unless it is a report. */
+export function requireReport(report: ReportedFailure): void {
+  const { text, key } = (report ?? {}) as Partial<ReportedFailure>;
+  if (typeof text === "string" && (key === undefined || typeof key === "string")) return;
+  throw new AgentTxError(
+    "INVALID_ARGUMENT",
+    "A reported failure has a text, and a key that is text or left out; nothing was changed.",
+    { details: { field: "failure" } },
+  );
+}
+
 /**
  * A step that worked turned out wrong: hints and policy run like for its failure, inside the same
  * budget (R9a). REQUIRES: the lock is held.

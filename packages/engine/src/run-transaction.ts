@@ -38,7 +38,7 @@ export async function runTransaction<Tools extends readonly ToolShape[], Result>
     const run = await runOnce(tx, fn);
     if (run.kind === "done") return run.result;
     if (attempt === attempts) throw run.conflict;
-    await backoff(engine.clock, attempt);
+    await engine.alive.during(() => backoff(engine.clock, attempt));
   }
 }
 

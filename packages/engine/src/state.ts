@@ -13,6 +13,7 @@ import type { EffectsPort, ToolRegistry } from "./effects/contract.js";
 import type { NamespaceRegister } from "./effects/namespaces.js";
 import type { GraphLog } from "./graph-log.js";
 import { encodeHeader, type Header } from "./header.js";
+import type { KeepAlive } from "./keep-alive.js";
 import type { OperationLock } from "./lock.js";
 import {
   type Clock,
@@ -45,6 +46,7 @@ export interface EngineState {
   readonly secrets: SecretSource | null;
   readonly observer: EngineObserver | null;
   readonly settings: EngineSettings;
+  readonly alive: KeepAlive;
   /** By `transactionKey`. A promise while it is being begun, loaded or recovered: a claim. */
   readonly open: Map<string, OpenTransaction | Promise<OpenTransaction>>;
   /** Found at recovery after a clean shutdown, not resumed yet; value = found at, monotonic. */

@@ -1,6 +1,7 @@
 // Owns waiting: sleeps and deadlines on the clock port, and how both are stopped.
 
 import type { Clock } from "../ports.js";
+import { readableThrown } from "../thrown.js";
 
 /** Thrown when `close` ends background work; what is on disk says where to go on. */
 export class Stopped extends Error {
@@ -64,7 +65,7 @@ export function withDeadline<Value>(
     );
     work.then(
       (value) => finish({ kind: "returned", value }),
-      (error: unknown) => finish({ kind: "threw", error }),
+      (error: unknown) => finish({ kind: "threw", error: readableThrown(error) }),
     );
     if (outer?.aborted) onOuter();
     else outer?.addEventListener("abort", onOuter, { once: true });

@@ -1,8 +1,9 @@
 // Owns what comes too late (E6): a result or an undo registration after the run was closed. It
 // changes nothing; the storage layer refuses it and keeps it in space `late` for people.
 
-import { isAgentTxError, type JsonValue, limits } from "@agenttx/model";
-import { toJson } from "../json-text.js";
+import { isAgentTxError, type JsonValue } from "@agenttx/model";
+import { RECEIPT_BYTES_MAX, toJson } from "../json-text.js";
+import { readableThrown } from "../thrown.js";
 import type { EffectsCore } from "./core.js";
 import { effectAudit } from "./effect-audit.js";
 import { problemText } from "./problem-text.js";
@@ -12,7 +13,8 @@ import type { EffectRunState } from "./run-state.js";
 export function keepLate(core: EffectsCore, run: EffectRunState, late: Promise<unknown>): void {
   late.then(
     (value) => keep(core, run, "late-result", { output: storable(run, value) }),
-    (error: unknown) => {
+    (thrown: unknown) => {
+      const error = readableThrown(thrown);
       // Most calls end with the abort itself: that is no news.
       const name = typeof error === "object" && error !== null ? Reflect.get(error, "name") : null;
       if (name === "AbortError" || name === "TimeoutError") return undefined;
@@ -24,7 +26,7 @@ export function keepLate(core: EffectsCore, run: EffectRunState, late: Promise<u
 /** Without secrets; null for what is no JSON: its name and time are evidence enough. */
 function storable(run: EffectRunState, value: unknown): JsonValue {
   try {
-    return run.redact(toJson(value ?? null, limits.VALUE_BYTES_MAX).value);
+    return run.redact(toJson(value ?? null, RECEIPT_BYTES_MAX).value);
   } catch {
     return null;
   }

@@ -5,8 +5,7 @@
 //   K2 A lookup changes nothing and may be repeated; one that fails is tried again, then unknown.
 
 import type { EffectRecord, JsonValue, LookupResult, UndoContext } from "@agenttx/model";
-import { limits } from "@agenttx/model";
-import { toJson } from "../json-text.js";
+import { RECEIPT_BYTES_MAX, toJson } from "../json-text.js";
 import type { AnyTool } from "./contract.js";
 import { type EffectsCore, waitAfter } from "./core.js";
 import { Stopped, sleep, withDeadline } from "./deadline.js";
@@ -72,7 +71,7 @@ function unknown(problem: string): Finding {
 function jsonOrLost(output: unknown): JsonValue | undefined {
   if (output === undefined) return undefined;
   try {
-    return toJson(output, limits.VALUE_BYTES_MAX).value;
+    return toJson(output, RECEIPT_BYTES_MAX).value;
   } catch {
     return undefined;
   }

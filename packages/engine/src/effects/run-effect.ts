@@ -5,8 +5,9 @@
 //   R3 No answer in time is no failure: the lookup decides (E5).
 //   R4 A result that comes after its run was closed is evidence and nothing else (E6).
 
-import { type EffectRecord, type JsonValue, limits, type RecordWrite } from "@agenttx/model";
-import { toJson } from "../json-text.js";
+import type { EffectRecord, JsonValue, RecordWrite } from "@agenttx/model";
+import { RECEIPT_BYTES_MAX, toJson } from "../json-text.js";
+import { readableThrown } from "../thrown.js";
 import type { EffectCall, EffectRun } from "./contract.js";
 import type { EffectsCore } from "./core.js";
 import { waitAfter } from "./core.js";
@@ -73,9 +74,9 @@ type Output =
 /** An output that is no JSON cannot be stored: the call failed, its effect may stand. */
 function readOutput(value: unknown): Output {
   try {
-    return { kind: "json", value: toJson(value ?? null, limits.VALUE_BYTES_MAX).value };
+    return { kind: "json", value: toJson(value ?? null, RECEIPT_BYTES_MAX).value };
   } catch (error) {
-    return { kind: "threw", error };
+    return { kind: "threw", error: readableThrown(error) };
   }
 }
 

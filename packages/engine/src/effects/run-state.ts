@@ -9,11 +9,10 @@ import {
   type EffectRecord,
   isAgentTxError,
   type JsonValue,
-  limits,
   type RecordWrite,
   type UndoAction,
 } from "@agenttx/model";
-import { toJson } from "../json-text.js";
+import { RECEIPT_BYTES_MAX, toJson } from "../json-text.js";
 import type { EffectCall, EffectCounters } from "./contract.js";
 import type { EffectsCore } from "./core.js";
 import { effectAudit } from "./effect-audit.js";
@@ -172,7 +171,7 @@ export class EffectRunState {
         `${call.tool.name} declares no undo action "${name}"; nothing was registered.`,
       );
     }
-    const plain = toJson(args, limits.VALUE_BYTES_MAX).value;
+    const plain = toJson(args, RECEIPT_BYTES_MAX).value;
     const shown = hideIn(plain, this.#hidden, this.effect.secretPaths);
     const redacted = this.redact(shown.args);
     const found = secretPathsOf(hiddenTexts(shown.args, redacted));

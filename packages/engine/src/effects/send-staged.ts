@@ -4,8 +4,8 @@
 //      the acknowledgement (bug 43): a crash anywhere leads to another try with the same key.
 //   D2 After a try whose end is not known, the tool's lookup is asked first where it has one.
 
-import { type EffectRecord, type JsonValue, limits } from "@agenttx/model";
-import { toJson } from "../json-text.js";
+import type { EffectRecord, JsonValue } from "@agenttx/model";
+import { RECEIPT_BYTES_MAX, toJson } from "../json-text.js";
 import { committedState } from "./committed-state.js";
 import type { AnyTool } from "./contract.js";
 import { type EffectsCore, waitAfter } from "./core.js";
@@ -75,7 +75,9 @@ async function send(core: EffectsCore, sending: Sending, tool: AnyTool): Promise
       idempotencyKey: effect.idempotencyKey,
       signal,
       state: committedState(core.store, row.namespace),
-      registerUndo: () => Promise.reject(new Error("A staged effect has no undo.")),
+      registerUndo: () => {
+        throw new TypeError("A staged effect has no undo");
+      },
     });
   });
   if (raced.kind === "returned") return { kind: "sent", output: jsonOrNull(raced.value) };
@@ -88,7 +90,7 @@ async function send(core: EffectsCore, sending: Sending, tool: AnyTool): Promise
 /** It was delivered, whatever it returned: a receipt that is no JSON is kept as null. */
 function jsonOrNull(value: unknown): JsonValue {
   try {
-    return toJson(value ?? null, limits.VALUE_BYTES_MAX).value;
+    return toJson(value ?? null, RECEIPT_BYTES_MAX).value;
   } catch {
     return null;
   }

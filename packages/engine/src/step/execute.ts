@@ -11,15 +11,19 @@ import { encodeHeader } from "../header.js";
 import { type JsonText, toJson } from "../json-text.js";
 import { requestDigest } from "../requests.js";
 import { fenceOf, nextHeader, type OpenTransaction } from "../state.js";
+import { readableThrown } from "../thrown.js";
 import { type FailureCause, ownHint } from "./failure-cause.js";
 import type { PreparedCall } from "./prepare.js";
 import { errorWithoutSecrets, redactPaths, withoutSecrets } from "./redact.js";
+import { rejected } from "./rejected.js";
 import { StateBuffer } from "./state-buffer.js";
 import { type StopControl, StoppedError } from "./stop-control.js";
+import { isThenable } from "./thenable.js";
 
 /** Longest output of a tool as JSON, in bytes; a longer one is a failure. */
 export const OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
-const DEADLINE_MS_DEFAULT = 30_000;
+/** Milliseconds that a tool, its schema and the secrets it uses get without a deadline of its own. */
+export const DEADLINE_MS_DEFAULT = 30_000;
 const RETRIES_READ_ONLY = 2;
 const BACKOFF_MS = 100;
 
@@ -124,7 +128,8 @@ function succeeded(
   return { kind: "succeeded", output: toJson(clean, OUTPUT_BYTES_MAX), buffer, effect };
 }
 
-function failedRun(call: PreparedCall, error: unknown): Execution {
+function failedRun(call: PreparedCall, thrown: unknown): Execution {
+  const error = readableThrown(thrown);
   if (error instanceof StoppedError && error.why === "stopped") return { kind: "stopped" };
   return { kind: "failed", cause: causeOf(call, error) };
 }
@@ -263,8 +268,14 @@ class LocalContext implements ToolContext {
     return this.#control.signal;
   }
 
-  async registerUndo(): Promise<void> {
-    throw new TypeError("A read-only or store-scoped tool has nothing to undo outside the store");
+  /** Thrown, not rejected: a tool that does not wait for it fails all the same. */
+  registerUndo(): Promise<void> {
+    const error = new TypeError(
+      "A read-only or store-scoped tool has nothing to undo outside the store",
+    );
+    // After the step there is nobody left to fail, and the process is not to die of it.
+    if (this.state.sealed) return rejected(error);
+    throw error;
   }
 }
 
@@ -295,13 +306,4 @@ async function pause(open: OpenTransaction, control: StopControl, ms: number): P
     cancel();
     return false;
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "then" in value &&
-    typeof value.then === "function"
-  );
 }

@@ -1,11 +1,14 @@
 // Owns the way from what the caller sent to a call that may run: tool, references, schema, class.
 import type { EffectClass, JsonValue, SchemaIssue } from "@agenttx/model";
 import type { AnyTool } from "../effects/contract.js";
+import { copyOfJson } from "../json-text.js";
 import type { OpenTransaction } from "../state.js";
+import { readableThrown } from "../thrown.js";
 import { type FailureCause, ownHint } from "./failure-cause.js";
 import { errorWithoutSecrets, redactPaths } from "./redact.js";
 import { mayHoldReferences, type ResolvedArguments, resolveReferences } from "./references.js";
 import type { StepRequest } from "./request.js";
+import { isThenable } from "./thenable.js";
 
 /** A call that may run. */
 export interface PreparedCall {
@@ -27,6 +30,11 @@ export type Preparation =
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 const NO_REFERENCES: ResolvedArguments["references"] = [];
 const NO_EFFECTS: readonly string[] = [];
+
+/** The failure of a call whose schema or secrets did not answer in time; nothing has run. */
+export function preparedTooLate(request: StepRequest): Preparation {
+  return refused(ownHint("timeout", "deadline"), unresolved(request.args));
+}
 
 /**
  * Every refusal is a failure of the step (R9); nothing has run then. Without references, and with a
@@ -72,11 +80,15 @@ function check(
     };
   };
   // A schema or effect function that throws is the tool's crash (R9); nothing has run.
-  const crashed = (error: unknown): Preparation =>
-    refused({ error: errorWithoutSecrets(error, resolved.secrets) }, resolved);
+  const crashed = (thrown: unknown): Preparation => {
+    const error = errorWithoutSecrets(readableThrown(thrown), resolved.secrets);
+    return refused({ error }, resolved);
+  };
   try {
-    const checking = tool.schema["~standard"].validate(resolved.args);
-    return checking instanceof Promise ? checking.then(accept).catch(crashed) : accept(checking);
+    // A copy: what the tool does to its arguments must not change what is recorded and decided.
+    const checking = tool.schema["~standard"].validate(copyOfJson(resolved.args));
+    if (!isThenable(checking)) return accept(checking);
+    return Promise.resolve(checking).then(accept).catch(crashed);
   } catch (error) {
     return crashed(error);
   }

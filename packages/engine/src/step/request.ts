@@ -2,6 +2,7 @@
 import { AgentTxError, isAgentTxError, type JsonValue, limits } from "@agenttx/model";
 import { parseJson, toJson } from "../json-text.js";
 import { requestDigest, requireRequestId } from "../requests.js";
+import { readableThrown } from "../thrown.js";
 import { type FailureCause, ownHint } from "./failure-cause.js";
 
 export interface StepOptions {
@@ -34,6 +35,7 @@ export interface StepRequest {
 /** Throws INVALID_ARGUMENT for what is the caller's misuse; arguments are the agent's and fail. */
 export function readStepRequest(tool: string, args: unknown, options: StepOptions): StepRequest {
   requireToolName(tool);
+  requireOptions(options);
   const { stepId, requestId, rawContext, argumentsJson } = options;
   if (stepId !== undefined) requireStepId(stepId);
   if (requestId !== undefined) requireRequestId(requestId);
@@ -71,7 +73,11 @@ function readArguments(
     const failure = ownHint("type_mismatch", "arguments-no-object");
     return { args: null, text: text.slice(0, 1_000), failure };
   } catch (error) {
-    return { args: null, text: (json ?? "").slice(0, 1_000), failure: argumentsFailure(error) };
+    return {
+      args: null,
+      text: (json ?? "").slice(0, 1_000),
+      failure: argumentsFailure(readableThrown(error)),
+    };
   }
 }
 
@@ -93,6 +99,32 @@ function requireToolName(tool: string): void {
     `A tool name has 1..${limits.TOOL_NAME_BYTES_MAX} bytes; nothing was run.`,
     { details: { field: "tool", bytes } },
   );
+}
+
+/** The types hold for callers that have them; others are told what is wrong. */
+function requireOptions(options: unknown): void {
+  const given = typeof options === "object" && options !== null ? options : null;
+  if (given === null) refuseOption("options", "Options are an object, or left out");
+  const { rawContext, argumentsJson, signal } = given as Record<string, unknown>;
+  if (rawContext !== undefined && typeof rawContext !== "string") {
+    refuseOption("rawContext", "The raw context is text");
+  }
+  if (argumentsJson !== undefined && typeof argumentsJson !== "string") {
+    refuseOption("argumentsJson", "Arguments as JSON are text");
+  }
+  if (signal !== undefined && !isSignal(signal)) {
+    refuseOption("signal", "A signal is an AbortSignal");
+  }
+}
+
+/** Those of other realms and libraries too. */
+function isSignal(signal: unknown): boolean {
+  const { aborted, addEventListener } = (signal ?? {}) as Record<string, unknown>;
+  return typeof aborted === "boolean" && typeof addEventListener === "function";
+}
+
+function refuseOption(field: string, what: string): never {
+  throw new AgentTxError("INVALID_ARGUMENT", `${what}; nothing was run.`, { details: { field } });
 }
 
 function requireStepId(stepId: number): void {

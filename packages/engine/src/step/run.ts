@@ -9,7 +9,7 @@ import { LAST_FAILURE, readAnswer, repeatedStep, requestDigest } from "../reques
 import { beginRollback, NOTHING_PENDING } from "../rollback.js";
 import { isReady, makeReady } from "../settle.js";
 import { hasEffects, type OpenTransaction, tell } from "../state.js";
-import { executeCall } from "./execute.js";
+import { DEADLINE_MS_DEFAULT, executeCall } from "./execute.js";
 import {
   failStep,
   freezeUndecided,
@@ -18,10 +18,10 @@ import {
   unsettledEffects,
 } from "./failure.js";
 import type { FailureCause } from "./failure-cause.js";
-import { prepareCall } from "./prepare.js";
+import { type Preparation, prepareCall, preparedTooLate } from "./prepare.js";
 import type { ResolvedArguments } from "./references.js";
 import { type StepRequest, stepDigest } from "./request.js";
-import { StopControl } from "./stop-control.js";
+import { StopControl, StoppedError } from "./stop-control.js";
 import { recordStep } from "./success.js";
 
 /** REQUIRES: `operation` holds the lock. */
@@ -64,7 +64,8 @@ async function execute(
   const step = open.nextStep;
   if (open.engine.observer !== null) tell(open, "step-started", step, request.tool);
   const preparing = prepareCall(open, request);
-  const prepared = preparing instanceof Promise ? await preparing : preparing;
+  const prepared =
+    preparing instanceof Promise ? await inTime(open, request, control, preparing) : preparing;
   if (prepared.call === null) {
     return failStep(open, failureOf(open, request, prepared.failure, prepared.resolved));
   }
@@ -83,6 +84,24 @@ async function execute(
     }
     case "stopped":
       return undoStopped(open, control);
+  }
+}
+
+/** Schemas and secret sources are foreign code too: they cannot hold a transaction for ever (P5). */
+async function inTime(
+  open: OpenTransaction,
+  request: StepRequest,
+  control: StopControl,
+  preparing: Promise<Preparation>,
+): Promise<Preparation> {
+  const { clock, registry } = open.engine;
+  const deadlineMs = registry.find(request.tool)?.deadlineMs ?? DEADLINE_MS_DEFAULT;
+  try {
+    return await control.wait(preparing, clock, deadlineMs);
+  } catch (error) {
+    if (!(error instanceof StoppedError)) throw error;
+    if (error.why === "stopped") throw stoppedBySignal(open.nextStep, control.reason);
+    return preparedTooLate(request);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type ToolState,
   type Write,
 } from "@agenttx/model";
+import { rejected } from "./rejected.js";
 
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
@@ -36,9 +37,18 @@ export class StateBuffer implements ToolState {
     return this.#writes === null ? [] : [...this.#writes.values()];
   }
 
-  async get(
+  /** True once the step has ended. */
+  get sealed(): boolean {
+    return this.#sealed;
+  }
+
+  get(key: string | Uint8Array, options?: { validate?: boolean }): Promise<Uint8Array | null> {
+    return this.#sealed ? rejected(ended()) : this.#get(key, options);
+  }
+
+  async #get(
     key: string | Uint8Array,
-    options?: { validate?: boolean },
+    options: { validate?: boolean } | undefined,
   ): Promise<Uint8Array | null> {
     const own = this.#writes === null ? undefined : this.#writes.get(nameOf(key));
     if (own !== undefined) return own.value === null ? null : copyOf(own.value);
@@ -57,7 +67,11 @@ export class StateBuffer implements ToolState {
     this.#write(key, null);
   }
 
-  async scan(range: StateRange): Promise<readonly StateEntry[]> {
+  scan(range: StateRange): Promise<readonly StateEntry[]> {
+    return this.#sealed ? rejected(ended()) : this.#scan(range);
+  }
+
+  async #scan(range: StateRange): Promise<readonly StateEntry[]> {
     const own = this.#ownWithin(range);
     const limit = range.limit ?? 1_000;
     const stored = await this.#read(() =>
@@ -92,9 +106,7 @@ export class StateBuffer implements ToolState {
   }
 
   #requireRunning(): void {
-    if (this.#sealed) {
-      refuse("STALE_ATTEMPT", "The step has ended; its state can no longer be used");
-    }
+    if (this.#sealed) throw ended();
   }
 }
 
@@ -160,8 +172,13 @@ function mergeEntries(
     .slice(0, range.limit);
 }
 
+function ended(): AgentTxError {
+  const text = "The step has ended; its state can no longer be used; nothing was written.";
+  return new AgentTxError("STALE_ATTEMPT", text);
+}
+
 function refuse(
-  code: "INVALID_KEY" | "INVALID_ARGUMENT" | "PAYLOAD_TOO_LARGE" | "STALE_ATTEMPT",
+  code: "INVALID_KEY" | "INVALID_ARGUMENT" | "PAYLOAD_TOO_LARGE",
   what: string,
 ): never {
   throw new AgentTxError(code, `${what}; nothing was written.`);
