@@ -165,6 +165,46 @@ it("decides by what was asked, not by what the tool made of its arguments", asyn
   expect(outcome).toMatchObject({ strategy: "DEPENDENCY_JUMP", rollbackToStep: 1 });
 });
 
+describe("references to one output, again and again", () => {
+  const makes = (output: string) =>
+    defineTool({
+      name: "make",
+      schema: anything,
+      effect: "read-only",
+      execute: () => ({ output }),
+    });
+  const many = (reference: string, count: number) => Array.from({ length: count }, () => reference);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the engine's reference syntax
+  const REFERENCE = "${steps.1.output}";
+
+  it.each([
+    ["as values", { value: many(REFERENCE, 20_000) }],
+    ["inside one text", { value: many(REFERENCE, 20_000).join("-") }],
+    ["inside many texts", { value: many(`-${REFERENCE}`, 20_000) }],
+  ])("fail the step before they fill the memory: %s", async (_name, args) => {
+    const [echo] = both(() => null);
+    const engine = engineWith([
+      makes("x".repeat(1_000_000)),
+      ...(echo === undefined ? [] : [echo]),
+    ]);
+    const tx = await engine.begin();
+    await tx.step("make", {});
+    expect(await tx.step("local", args)).toMatchObject({
+      status: "ROLLBACK_TRIGGERED",
+      hint: { category: "payload_too_large" },
+    });
+  });
+
+  it("are filled in as long as they fit", async () => {
+    const [echo] = both(() => null);
+    const engine = engineWith([makes("x".repeat(100)), ...(echo === undefined ? [] : [echo])]);
+    const tx = await engine.begin();
+    await tx.step("make", {});
+    const args = { values: many(REFERENCE, 20_000), text: many(REFERENCE, 20_000).join("-") };
+    expect(await tx.step("local", args)).toMatchObject({ status: "SUCCESS" });
+  });
+});
+
 describe("what never answers", () => {
   const never = () => new Promise<never>(() => undefined);
   const slow: ArgumentSchema<Args> = {
@@ -299,6 +339,46 @@ describe("misuse", () => {
     await expect(answer).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     expect(tx.nextStep).toBe(1);
   });
+
+  it.each([
+    ["options", null],
+    ["metadata", { metadata: null }],
+    ["metadata", { metadata: ["a"] }],
+    ["metadata", { metadata: { a: "x".repeat(70_000) } }],
+    ["agentId", { agentId: 5 }],
+  ])("of begin is told by its field: %s", async (field, options) => {
+    const engine = engineWith([]);
+    await expect(engine.begin(options as never)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      details: { field },
+    });
+    expect(await engine.list()).toEqual([]);
+  });
+
+  it.each([null, {}, { kind: "nonsense", actor: "a", note: "n" }, { kind: "happened", actor: 5 }])(
+    "of a resolution changes nothing: %j",
+    async (resolution) => {
+      const lost = defineTool({
+        name: "lost",
+        schema: anything,
+        effect: "reversible",
+        deadlineMs: 5,
+        execute: () => new Promise<never>(() => undefined),
+        compensate: () => undefined,
+      });
+      const engine = engineWith([lost]);
+      const tx = await engine.begin();
+      const { unresolvedEffects = [] } = (await tx.step("lost", {})) as {
+        unresolvedEffects?: readonly string[];
+      };
+      const [effect = ""] = unresolvedEffects;
+      await expect(engine.resolveEffect(effect, resolution as never)).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
+      expect(await engine.unresolved()).toHaveLength(1);
+      expect(await engine.effects(tx.id)).toMatchObject([{ state: "unresolved" }]);
+    },
+  );
 
   it("is rejected after close as well", async () => {
     const engine = engineWith([]);

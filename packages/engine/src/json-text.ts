@@ -29,13 +29,9 @@ export function toJson(value: unknown, bytesMax: number): JsonText {
   return { value: copy, text };
 }
 
-/** A copy of plain JSON, such as `toJson` made. */
-export function copyOfJson(value: JsonValue): JsonValue {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyOfJson);
-  const copy: Record<string, JsonValue> = {};
-  for (const [key, item] of Object.entries(value)) copy[key] = copyOfJson(item);
-  return copy;
+/** As toJson, without the text. */
+export function copyOfJson(value: JsonValue, bytesMax: number): JsonValue {
+  return new JsonCopy(bytesMax).of(value, 0) ?? null;
 }
 
 /** Reads JSON text. Throws INVALID_ARGUMENT, also for text over `bytesMax` UTF-8 bytes. */

@@ -1,5 +1,5 @@
 // Owns lists of transactions, open and ended, in the order of their ids (which is by age).
-import type { TransactionStatus, TransactionView } from "@agenttx/model";
+import { AgentTxError, type TransactionStatus, type TransactionView } from "@agenttx/model";
 import { pageRecords } from "./record-pages.js";
 import { type EngineState, transactionKey } from "./state.js";
 import { decodeTerminal, terminalView } from "./terminal.js";
@@ -27,6 +27,11 @@ export async function listTransactions(
 ): Promise<readonly TransactionView[]> {
   const { status, namespace = "" } = options;
   const limit = Math.min(Math.max(options.limit ?? 100, 1), 1_000);
+  if (options.after !== undefined && typeof options.after !== "string") {
+    throw new AgentTxError("INVALID_ARGUMENT", "A page follows the id of a transaction.", {
+      details: { field: "after" },
+    });
+  }
   const found: TransactionView[] = [];
   const open = new Cursor(openOnes(engine, namespace, options.after));
   const ended = new Cursor(endedOnes(engine, namespace, options.after));

@@ -46,6 +46,9 @@ export async function beginTransaction(
   engine: EngineState,
   options: BeginTransaction,
 ): Promise<OpenTransaction> {
+  if (typeof options !== "object" || options === null) {
+    refuse("options", "Options are an object, or left out");
+  }
   const { requestId, namespace = "" } = options;
   if (requestId === undefined) return beginNew(engine, options, () => []);
   const digest = beginDigest({ ...options });
@@ -112,12 +115,20 @@ export function requireBegin(agentId: string, metadata: Readonly<Record<string, 
   if (typeof agentId !== "string" || Buffer.byteLength(agentId) > limits.AGENT_ID_BYTES_MAX) {
     refuse("agentId", `An agent id has at most ${limits.AGENT_ID_BYTES_MAX} bytes`);
   }
+  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
+    refuse("metadata", "Metadata is an object with texts");
+  }
   const entries = Object.entries(metadata);
   if (entries.length > limits.METADATA_ENTRIES_MAX) {
     refuse("metadata", `Metadata has at most ${limits.METADATA_ENTRIES_MAX} entries`);
   }
   if (entries.some(([, value]) => typeof value !== "string")) {
     refuse("metadata", "Metadata values are text");
+  }
+  // The header holds them, and is written again with every decision (H1 of header.ts).
+  const bytes = entries.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > limits.METADATA_BYTES_MAX) {
+    refuse("metadata", `Metadata has at most ${limits.METADATA_BYTES_MAX} bytes in all`);
   }
 }
 

@@ -24,8 +24,9 @@ export interface ResolveEffect {
 export async function resolveEffect(
   engine: EngineState,
   name: EffectName,
-  { kind, actor, note }: ResolveEffect,
+  resolve: ResolveEffect,
 ): Promise<EffectRecord> {
+  const { kind, actor, note } = resolve ?? ({} as Partial<ResolveEffect> as ResolveEffect);
   const resolution: Resolution = { kind, actor, note, atMs: engine.clock.now() };
   return engine.effects.resolve(name, resolution);
 }

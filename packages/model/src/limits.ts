@@ -16,10 +16,14 @@ export const TRANSACTION_ID_BYTES_MAX = 255;
 export const AGENT_ID_BYTES_MAX = 256;
 /** Most metadata entries of one transaction. */
 export const METADATA_ENTRIES_MAX = 64;
+/** Names and values of one transaction's metadata together, in bytes (64 KiB). */
+export const METADATA_BYTES_MAX = 64 * 1024;
 /** Longest tool name in bytes; it has at least one. */
 export const TOOL_NAME_BYTES_MAX = 128;
 /** Longest arguments of one step as JSON text, in bytes (1 MiB). */
 export const ARGUMENTS_BYTES_MAX = 1024 * 1024;
+/** Arguments of one step with their references filled in, in bytes (16 MiB). */
+export const RESOLVED_ARGUMENTS_BYTES_MAX = 16 * 1024 * 1024;
 /** Longest raw context of one step, in bytes (1 MiB). */
 export const RAW_CONTEXT_BYTES_MAX = 1024 * 1024;
 /** Deepest nesting of JSON that is read or stored. */

@@ -1,7 +1,12 @@
 // Owns what people see and decide about effects that stay open (C6).
 
 import { effectIdOf } from "@agenttx/ledger";
-import { AgentTxError, type EffectRecord, type Resolution } from "@agenttx/model";
+import {
+  AgentTxError,
+  type EffectRecord,
+  type Resolution,
+  type ResolutionKind,
+} from "@agenttx/model";
 import type { EffectName, EffectsPort } from "./contract.js";
 import { type EffectsCore, transactionKey } from "./core.js";
 import { effectAudit } from "./effect-audit.js";
@@ -109,11 +114,22 @@ export async function resolve(
   });
 }
 
-function checkResolution({ actor, note, atMs }: Resolution): void {
-  if (actor.trim() !== "" && note.trim() !== "" && Number.isFinite(atMs)) return;
+const KINDS: readonly unknown[] = [
+  "happened",
+  "did-not-happen",
+  "compensated-by-hand",
+  "accepted-as-is",
+  "retry",
+] satisfies readonly ResolutionKind[];
+
+/** Types hold for callers that have them; what is stored must be readable whoever calls. */
+function checkResolution({ kind, actor, note, atMs }: Resolution): void {
+  const isText = (text: unknown): boolean => typeof text === "string" && text.trim() !== "";
+  if (KINDS.includes(kind) && isText(actor) && isText(note) && Number.isFinite(atMs)) return;
   throw new AgentTxError(
     "INVALID_ARGUMENT",
-    "A resolution names its actor, a note and a time; nothing was changed.",
+    "A resolution names its kind, its actor, a note and a time; nothing was changed.",
+    { details: { field: "resolution" } },
   );
 }
 

@@ -1,5 +1,5 @@
 // Owns the way from what the caller sent to a call that may run: tool, references, schema, class.
-import type { EffectClass, JsonValue, SchemaIssue } from "@agenttx/model";
+import { type EffectClass, type JsonValue, limits, type SchemaIssue } from "@agenttx/model";
 import type { AnyTool } from "../effects/contract.js";
 import { copyOfJson } from "../json-text.js";
 import type { OpenTransaction } from "../state.js";
@@ -84,9 +84,11 @@ function check(
     const error = errorWithoutSecrets(readableThrown(thrown), resolved.secrets);
     return refused({ error }, resolved);
   };
+  // A copy: what the tool does to its arguments must not change what is recorded and decided.
+  const args = copyOrNull(resolved.args);
+  if (args === null) return refused(TOO_LARGE, resolved);
   try {
-    // A copy: what the tool does to its arguments must not change what is recorded and decided.
-    const checking = tool.schema["~standard"].validate(copyOfJson(resolved.args));
+    const checking = tool.schema["~standard"].validate(args);
     if (!isThenable(checking)) return accept(checking);
     return Promise.resolve(checking).then(accept).catch(crashed);
   } catch (error) {
@@ -94,8 +96,18 @@ function check(
   }
 }
 
+/** Null when the references make more of the arguments than may be: few bytes can name many. */
+function copyOrNull(args: JsonValue): JsonValue | null {
+  try {
+    return copyOfJson(args, limits.RESOLVED_ARGUMENTS_BYTES_MAX);
+  } catch {
+    return null;
+  }
+}
+
 type Checked = Awaited<ReturnType<AnyTool["schema"]["~standard"]["validate"]>>;
 
+const TOO_LARGE = ownHint("payload_too_large", "arguments-too-large");
 const NOT_JSON = ownHint("syntax_error", "arguments-not-json");
 
 function refused(failure: FailureCause, resolved: ResolvedArguments): Preparation {

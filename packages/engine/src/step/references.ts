@@ -7,7 +7,8 @@
 //   R3 An edge is recorded for every reference to an earlier step, also when its path is missing,
 //      so that a jump finds the producer (G3).
 //   R4 Secrets are in what the tool gets and nowhere else (C9).
-import type { JsonValue } from "@agenttx/model";
+//   R5 What references make of the arguments is bounded, however often they name the same output.
+import { type JsonValue, limits } from "@agenttx/model";
 import { type FailureCause, ownHint } from "./failure-cause.js";
 import { childPath, readPath, valueAt } from "./paths.js";
 
@@ -91,6 +92,8 @@ class Resolution {
   failure: FailureCause | null = null;
   readonly #outputs: ReadonlyMap<number, JsonValue | undefined>;
   readonly #secrets: ReadonlyMap<string, string | null>;
+  /** Characters that may still come into texts: a few references can name a long text often (R5). */
+  #textLeft: number = limits.RESOLVED_ARGUMENTS_BYTES_MAX;
 
   constructor(
     outputs: ReadonlyMap<number, JsonValue | undefined>,
@@ -123,10 +126,17 @@ class Resolution {
     return text.replace(REFERENCE, (all: string, kind: string, body: string) => {
       const value = this.#value(kind, body, path, withSecrets);
       if (value === undefined) return all;
-      if (typeof value !== "object" || value === null) return String(value);
+      if (typeof value !== "object" || value === null) return this.#within(String(value), path);
       this.#fail(path, "reference-inside-text-is-no-scalar", "type_mismatch");
       return all;
     });
+  }
+
+  #within(text: string, path: string): string {
+    this.#textLeft -= text.length;
+    if (this.#textLeft >= 0) return text;
+    this.#fail(path, "arguments-too-large", "payload_too_large");
+    return "";
   }
 
   #value(
@@ -160,7 +170,10 @@ class Resolution {
   #fail(
     path: string,
     rule: string,
-    category: "unresolved_reference" | "type_mismatch" = "unresolved_reference",
+    category:
+      | "unresolved_reference"
+      | "type_mismatch"
+      | "payload_too_large" = "unresolved_reference",
   ): void {
     this.failure ??= ownHint(category, rule, path);
   }
