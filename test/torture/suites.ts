@@ -1,0 +1,17 @@
+// Owns the list of suites, in the order in which all of them run.
+import type { Suite } from "./suite.js";
+import { coreSuites } from "./suites/core.js";
+import { crash } from "./suites/crash.js";
+import { histories } from "./suites/histories.js";
+import { isolation } from "./suites/isolation.js";
+import { model } from "./suites/model.js";
+import { sabotage } from "./suites/sabotage.js";
+
+export const SUITES: readonly Suite[] = [
+  ...coreSuites,
+  model,
+  isolation,
+  histories,
+  crash,
+  sabotage,
+];
