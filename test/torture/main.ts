@@ -15,7 +15,7 @@ const USAGE =
   "usage: pnpm torture [suite|list] [--minutes N] [--seconds N] [--seed S] [--resume] [--json]";
 
 function parse(args: readonly string[]): Arguments | string {
-  let suites: readonly Suite[] = SUITES.filter(({ name }) => name !== "sabotage");
+  let suites: readonly Suite[] = SUITES;
   let seconds = 60;
   let seed = Math.floor(Math.random() * 2 ** 31);
   let resume = false;
