@@ -73,7 +73,7 @@ function notThere(toStep: number, next: number): AgentTxError {
 
 function tooMany(): AgentTxError {
   return new AgentTxError(
-    "RESOURCE_EXHAUSTED",
+    "PAYLOAD_TOO_LARGE",
     `A transaction has at most ${MANUAL_ROLLBACKS_MAX} rollbacks by request; nothing was changed. Abort it.`,
     { details: { rollbacksMax: MANUAL_ROLLBACKS_MAX } },
   );

@@ -205,7 +205,7 @@ async function lastFailure(
 function requireRoom(step: number): void {
   if (step <= limits.STEPS_PER_TRANSACTION_MAX) return;
   throw new AgentTxError(
-    "RESOURCE_EXHAUSTED",
+    "PAYLOAD_TOO_LARGE",
     `A transaction has at most ${limits.STEPS_PER_TRANSACTION_MAX} steps; nothing was run. Commit this one.`,
     { details: { stepsMax: limits.STEPS_PER_TRANSACTION_MAX } },
   );
