@@ -11,8 +11,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const coreTest = join(root, "native", "build", "Release", "agenttx_core_test");
 const args = process.argv.slice(2);
 
-/** Runs a command, shows its output live and returns its exit code and text. */
-function run(command, commandArgs) {
+function tell(line) {
+  process.stderr.write(`test: ${line}\n`);
+}
+
+/** Runs a command, shows its output live and returns its exit code and text; says when it died. */
+function run(title, command, commandArgs) {
   return new Promise((resolve) => {
     const child = spawn(command, commandArgs, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
     let text = "";
@@ -20,17 +24,23 @@ function run(command, commandArgs) {
       text += chunk;
       process.stdout.write(chunk);
     });
-    child.on("error", (error) => resolve({ code: 1, text: `${text}\n${error.message}` }));
-    child.on("close", (code) => resolve({ code: code ?? 1, text }));
+    child.on("error", (error) => {
+      tell(`${title}: ${error.message}`);
+      resolve({ code: 1, text });
+    });
+    child.on("close", (code, signal) => {
+      if (signal !== null) tell(`${title} was stopped by ${signal}: it counts as one failure`);
+      resolve({ code: code ?? 1, text });
+    });
   });
 }
 
 async function runCore() {
   if (!existsSync(coreTest)) {
-    process.stderr.write(`test: ${coreTest} is missing; run \`npm run setup\` first\n`);
+    tell(`${coreTest} is missing; run \`npm run setup\` first`);
     return { passed: 0, failed: 1 };
   }
-  const { code, text } = await run(coreTest, []);
+  const { code, text } = await run("the C++ tests", coreTest, []);
   const counts = /(\d+) passed, (\d+) failed\s*$/.exec(text);
   const passed = counts === null ? 0 : Number(counts[1]);
   const failed = counts === null ? 1 : Number(counts[2]);
@@ -40,7 +50,7 @@ async function runCore() {
 async function runVitest() {
   const dir = mkdtempSync(join(tmpdir(), "agenttx-test-"));
   const report = join(dir, "report.json");
-  const { code } = await run(join(root, "node_modules", ".bin", "vitest"), [
+  const { code } = await run("vitest", join(root, "node_modules", ".bin", "vitest"), [
     "run",
     "--reporter=default",
     "--reporter=json",
