@@ -88,21 +88,6 @@ bool DataDirectory::HasFormat() const {
   return fs::exists(path_ + "/FORMAT", error);
 }
 
-Status DataDirectory::SyncLogs() const {
-  std::error_code error;
-  for (const fs::directory_entry& file : fs::directory_iterator(db_path(), error)) {
-    if (file.path().extension() != ".log") continue;
-    const std::string path = file.path().string();
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return Failed(path, "open", errno);
-    const int result = fsync(fd);
-    const int sync_error = errno;
-    close(fd);
-    if (result != 0) return Failed(path, "sync", sync_error);
-  }
-  return error ? Failed(db_path(), "read", error.value()) : Status::Ok();
-}
-
 Status DataDirectory::CheckFormat() const {
   std::ifstream file(path_ + "/FORMAT");
   std::string word;
@@ -128,6 +113,23 @@ Status WriteFormatFile(const std::string& folder) {
   if (!is_written) return Failed(partial, "write", error);
   if (rename(partial.c_str(), path.c_str()) != 0) return Failed(path, "create", errno);
   return Status::Ok();
+}
+
+Status SyncLogs(const std::string& db_path) {
+  std::error_code error;
+  for (const fs::directory_entry& file : fs::directory_iterator(db_path, error)) {
+    if (file.path().extension() != ".log") continue;
+    const std::string path = file.path().string();
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // RocksDB removes logs that it no longer needs.
+    if (fd < 0 && errno == ENOENT) continue;
+    if (fd < 0) return Failed(path, "open", errno);
+    const int result = fsync(fd);
+    const int sync_error = errno;
+    close(fd);
+    if (result != 0) return Failed(path, "sync", sync_error);
+  }
+  return error ? Failed(db_path, "read", error.value()) : Status::Ok();
 }
 
 Status SyncFolder(const std::string& path) {

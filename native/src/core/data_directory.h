@@ -30,9 +30,6 @@ class DataDirectory {
 
   // kFormatTooNew or kStoreCorrupt: this build cannot open the folder. OK for a new one.
   Status CheckFormat() const;
-  // The logs of earlier openings are on disk. Without this a loss of power could take the end of
-  // one and leave the log after it: a hole in the history.
-  Status SyncLogs() const;
   // The store was created to the end: its database and all families are there, or were lost.
   bool HasFormat() const;
 
@@ -51,6 +48,9 @@ Status CreatePrivateFolder(const std::string& path);
 Status WriteFormatFile(const std::string& folder);
 // Makes the entries of a folder, and the folder's own entry, survive a power loss.
 Status SyncFolder(const std::string& path);
+// What the logs in RocksDB's folder hold is on disk. A newer log is written to only after that: a
+// loss of power must not take the end of one and leave the log after it.
+Status SyncLogs(const std::string& db_path);
 Status CheckFormatVersion(uint32_t stored);
 
 }  // namespace agenttx

@@ -8,6 +8,7 @@
 
 #include "bytes.h"
 #include "cpu.h"
+#include "log_sync_listener.h"
 
 namespace agenttx {
 namespace {
@@ -89,7 +90,7 @@ Status Database::OpenRocks() {
   // RocksDB would create it too, but only after a warning that it is not there.
   Status status = CreatePrivateFolder(directory_->db_path());
   if (status.ok()) status = OpenFamilies(&names);
-  if (status.ok()) status = directory_->SyncLogs();
+  if (status.ok()) status = SyncLogs(directory_->db_path());
   if (!status.ok()) return status;
   const auto cache = rocksdb::NewLRUCache(options_.block_cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
@@ -99,8 +100,9 @@ Status Database::OpenRocks() {
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* opened = nullptr;
   const auto open = [&](const StoreOptions& options) {
-    return rocksdb::DB::Open(DatabaseOptions(options, env_, logger_), directory_->db_path(),
-                             families, &handles, &opened);
+    rocksdb::DBOptions settings = DatabaseOptions(options, env_, logger_);
+    settings.listeners.push_back(std::make_shared<LogSyncListener>(directory_->db_path(), logger_));
+    return rocksdb::DB::Open(settings, directory_->db_path(), families, &handles, &opened);
   };
   StoreOptions strict = options_;
   strict.salvage = false;

@@ -95,8 +95,9 @@ size_t DiskShim::trace_size() {
 }
 
 bool DiskShim::IsWatched(const char* path, std::string* relative) {
-  if (!is_active_ || path == nullptr) return false;
-  const std::string text(path);
+  if (!is_active_ || path == nullptr || path[0] == '\0') return false;
+  std::string text(path);
+  if (text.back() != '/') text += '/';
   if (text.compare(0, root_.size(), root_) != 0) return false;
   *relative = text.substr(root_.size());
   while (!relative->empty() && relative->back() == '/') relative->pop_back();

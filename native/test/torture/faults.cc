@@ -84,6 +84,10 @@ class FaultCase {
     const bool may_apply =
         is_poisoned || failure.code() == Code::kOutcomeUnknown || !was_open || !act.members.empty();
     if (is_applied && !may_apply) Violate(what + ", said nothing was written, and it was");
+    // Who commits has to know that it may have happened (S10).
+    const bool is_told =
+        act.name.rfind("commit", 0) != 0 || failure.code() == Code::kOutcomeUnknown;
+    if (is_applied && !is_told) Violate(what + ", and it was committed");
     run_.report->Add(kReopened);
     if (!is_applied && act.members.empty()) *i -= 1;  // goes on with this act again
     return true;

@@ -63,7 +63,7 @@ void Append(std::ostringstream* out, RecordSpace space, const RecordEntry& entry
        << '=' << Brief(entry.value) << ' ';
 }
 
-Status ReadTransactions(Store* store, Parts* parts) {
+Status ReadTransactions(Store* store, const ObserveOptions& options, Parts* parts) {
   std::vector<OpenTransaction> open;
   Status status = store->OpenTransactions(std::nullopt, kAll, &open);
   for (size_t i = 0; status.ok() && i < open.size(); i++) {
@@ -73,7 +73,14 @@ Status ReadTransactions(Store* store, Parts* parts) {
         << ' ' << Brief(header.payload) << ':';
     TransactionRef tx;
     status = store->Attach(open[i].name, &tx);
-    if (status.ok()) status = ReadOverlay(store, tx, &out);
+    if (status.ok() && options.masks_versions) {
+      // What others committed meanwhile shows in a scan; the key of its own name does not.
+      std::optional<std::string> own;
+      status = store->Get(tx, open[i].name.id, false, &own);
+      out << ' ' << own.value_or("(none)");
+    } else if (status.ok()) {
+      status = ReadOverlay(store, tx, &out);
+    }
     std::vector<RecordEntry> outputs;
     if (status.ok()) {
       status = store->ScanRecords(open[i].name, false, RecordSpace::kOutput, 0, std::nullopt, kAll,
@@ -132,7 +139,7 @@ Status Observe(Store* store, const ObserveOptions& options, Parts* parts) {
   }
   if (status.ok()) status = ReadChain(store, std::nullopt, &(*parts)["audit"]);
   // Last, since attaching writes.
-  return status.ok() ? ReadTransactions(store, parts) : status;
+  return status.ok() ? ReadTransactions(store, options, parts) : status;
 }
 
 std::string Difference(const Parts& expected, const Parts& actual) {

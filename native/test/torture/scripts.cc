@@ -93,12 +93,15 @@ Act Records(const std::string& id, const BatchBuilder& batch) {
           }};
 }
 
-Act Read(const std::string& id, const std::string& key) {
-  return {"read " + key, [=](Life* life) {
+// A read is in memory until the next batch, so the two are one act: as a step that is run again.
+Act ReadAndApply(const std::string& id, const std::string& key, const BatchBuilder& batch) {
+  const Act apply = Apply(id, batch);
+  return {"read " + key + " and apply to " + id, [=](Life* life) {
             Status status;
             const TransactionRef tx = life->Tx(id, &status);
             std::optional<std::string> value;
-            return status.ok() ? life->store->Get(tx, key, true, &value) : status;
+            if (status.ok()) status = life->store->Get(tx, key, true, &value);
+            return status.ok() ? apply.run(life) : status;
           }};
 }
 
@@ -227,8 +230,8 @@ std::vector<Named> StateScripts() {
         Commit("d")},
        {"a", "b", "c", "d"}},
       {"conflict",
-       {Open(), Begin("a"), Begin("b", true), Apply("a", Put("k", "a")), Read("b", "k"),
-        Apply("b", Put("other", "b")), Commit("a"), Commit("b", Code::kWriteConflict),
+       {Open(), Begin("a"), Begin("b", true), Apply("a", Put("k", "a")),
+        ReadAndApply("b", "k", Put("other", "b")), Commit("a"), Commit("b", Code::kWriteConflict),
         Discard("b")},
        {"a", "b"}},
       {"discard",
