@@ -5,5 +5,13 @@ import { crash } from "./suites/crash.js";
 import { histories } from "./suites/histories.js";
 import { isolation } from "./suites/isolation.js";
 import { model } from "./suites/model.js";
+import { sabotage } from "./suites/sabotage.js";
 
-export const SUITES: readonly Suite[] = [...coreSuites, model, isolation, histories, crash];
+export const SUITES: readonly Suite[] = [
+  ...coreSuites,
+  model,
+  isolation,
+  histories,
+  crash,
+  sabotage,
+];

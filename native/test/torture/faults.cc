@@ -128,9 +128,9 @@ class FaultCase {
     const bool has_fired = shim_.has_fired();
     shim_.Unwatch();
     run_.report->Add(kCycles);
+    if (has_fired) run_.report->Add(kFired);
     if (!is_whole) return true;
     if (!has_fired) return false;
-    run_.report->Add(kFired);
     Parts actual;
     const Status seen = ObserveFiles(script_, life_.options().path, &actual);
     if (!seen.ok()) {

@@ -10,6 +10,9 @@ const PROGRAM =
   process.env.AGENTTX_TORTURE_PROGRAM ??
   fileURLToPath(new URL("build/Release/agenttx_torture", NATIVE));
 
+/** Part of a script's name: the others are left out. */
+const ONLY_SCRIPT = process.env.AGENTTX_TORTURE_SCRIPT;
+
 type Figures = Readonly<Record<string, number>>;
 
 interface CoreLine {
@@ -55,6 +58,7 @@ async function runCore(
   await build(tell);
   const args = [name, "--seed", String(seed), "--seconds", String(Math.ceil(seconds))];
   if (cursor !== null) args.push("--from", cursor);
+  if (ONLY_SCRIPT !== undefined) args.push("--script", ONLY_SCRIPT);
   const { code, text } = await run(PROGRAM, args);
   const last = text.trimEnd().split("\n").at(-1) ?? "";
   if (code > 1 || code < 0 || !last.startsWith("{")) {
