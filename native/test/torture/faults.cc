@@ -37,7 +37,8 @@ class FaultCase {
       run_.report->Add(kActs);
       if (status.code() == script_.acts[i].expected) continue;
       // Of an act of several the others may go on; the rest of the script is not for halves.
-      if (!Survive(&i, status) || !script_.acts[i].members.empty()) return End(false);
+      const bool is_one = script_.acts[i].members.empty();
+      if (!Survive(&i, status) || !is_one) return End(false);
     }
     return End(true);
   }
