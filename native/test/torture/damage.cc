@@ -37,7 +37,9 @@ class DamageRun {
     auto random = RandomOf(run_.seed, number);
     const std::vector<std::string> paths = PathsOf(kSorts[number % std::size(kSorts)]);
     const std::string path = paths[random() % paths.size()];
-    const auto damage = static_cast<Damage>(random() % 16 == 0 ? 3 : random() % 3);
+    // First of all one file of each sort is removed.
+    const bool is_removed = number < std::size(kSorts) || random() % 16 == 0;
+    const Damage damage = is_removed ? Damage::kRemove : static_cast<Damage>(random() % 3);
     Tree tree = whole_;
     const std::string what = Spoil(&tree, path, damage, &random);
     name_ = path + ", " + what + " (seed " + std::to_string(run_.seed) + ", case " +

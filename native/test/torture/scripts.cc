@@ -302,25 +302,19 @@ std::vector<Named> OtherScripts() {
 }
 
 Acts DamageActs() {
-  return {Open(),
-          Begin("a"),
-          Step("a", 1, Many(40, std::string(1500, 'a'))),
-          Commit("a"),
+  return {Open(), Begin("a"), Step("a", 1, Many(40, std::string(1500, 'a'))), Commit("a"),
           Begin("b"),
           Step("b", 1, Many(30, std::string(1500, 'b')).Record(RecordSpace::kSaga, 1, 1, "", "u")),
           Step("b", 2, Put("k", "b").Record(RecordSpace::kEffect, 0, 1, "", "confirmed")),
-          Begin("c"),
-          Apply("c", Put("c", std::string(9000, 'c'))),
-          Commit("c"),
-          Records("c", BatchBuilder().Record(RecordSpace::kMeta, 0, 0, "m", "1")),
-          Begin("d"),
+          Begin("c"), Apply("c", Put("c", std::string(9000, 'c'))), Commit("c"),
+          Records("c", BatchBuilder().Record(RecordSpace::kMeta, 0, 0, "m", "1")), Begin("d"),
           Step("d", 1, Many(40, std::string(1500, 'd'))),
-          Step("d", 2, Put("k", "d").Record(RecordSpace::kOutbox, 0, 1, "", "mail")),
-          Commit("d"),
-          Begin("e"),
-          Apply("e", Put("k", std::string(40'000, 'e'))),
-          Commit("e"),
-          Step("b", 3, Put("l", std::string(6000, 'b')))};
+          Step("d", 2, Put("k", "d").Record(RecordSpace::kOutbox, 0, 1, "", "mail")), Commit("d"),
+          Begin("e"), Apply("e", Put("k", std::string(40'000, 'e'))), Commit("e"),
+          Step("b", 3, Put("l", std::string(6000, 'b'))),
+          // In the newest log: the anchor alone can tell that the end of it is gone.
+          Begin("f"), Apply("f", Put("f", "1")), Commit("f"), Begin("h"), Apply("h", Put("f", "2")),
+          Commit("h"), Step("b", 4, Put("m", "b"))};
 }
 
 }  // namespace
@@ -332,7 +326,7 @@ Script DamageScript() {
   script.options.block_cache_bytes = 1u << 20;
   script.options.write_buffer_bytes = 64u << 10;
   script.acts = DamageActs();
-  script.observe.ids = {"a", "b", "c", "d", "e"};
+  script.observe.ids = {"a", "b", "c", "d", "e", "f", "h"};
   return script;
 }
 

@@ -1,6 +1,6 @@
 // Owns the form of a planted defect: a patch with two lines in front of it.
 //   Defect: what is wrong in it, and the rule or bug report it comes from
-//   Caught-by: vitest FILES | core TESTS | torture SUITE [SCRIPT]
+//   Caught-by: vitest FILES | core TESTS | torture SUITE [SCRIPT [CURSOR]]
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 

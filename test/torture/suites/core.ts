@@ -12,6 +12,8 @@ const PROGRAM =
 
 /** Part of a script's name: the others are left out. */
 const ONLY_SCRIPT = process.env.AGENTTX_TORTURE_SCRIPT;
+/** Where the suite begins, in place of its first case. */
+const BEGIN_AT = process.env.AGENTTX_TORTURE_FROM ?? null;
 
 type Figures = Readonly<Record<string, number>>;
 
@@ -57,7 +59,8 @@ async function runCore(
 ): Promise<SuiteResult> {
   await build(tell);
   const args = [name, "--seed", String(seed), "--seconds", String(Math.ceil(seconds))];
-  if (cursor !== null) args.push("--from", cursor);
+  const from = cursor ?? BEGIN_AT;
+  if (from !== null) args.push("--from", from);
   if (ONLY_SCRIPT !== undefined) args.push("--script", ONLY_SCRIPT);
   const { code, text } = await run(PROGRAM, args);
   const last = text.trimEnd().split("\n").at(-1) ?? "";

@@ -11,7 +11,7 @@ import type { Suite, SuiteRun } from "../suite.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const PATCHES = fileURLToPath(new URL("../sabotage/", import.meta.url));
-const TEST_MS_MAX = 600_000;
+const TEST_MS_MAX = 300_000;
 const TORTURE_SECONDS = "20";
 /** Names of patches to be tried, as a pattern; all of them by default. */
 const ONLY = new RegExp(process.env.AGENTTX_SABOTAGE ?? "");
@@ -87,11 +87,12 @@ class Copy {
     if (kind === "core") {
       return runIn(this.root, join(program, "agenttx_core_test"), rest, TEST_MS_MAX);
     }
-    const [suite = "", script] = rest;
+    const [suite = "", script, from] = rest;
     const args = ["test/torture/run.mjs", suite, "--seconds", TORTURE_SECONDS, "--seed", "1"];
     return runIn(this.root, process.execPath, args, TEST_MS_MAX, {
       AGENTTX_TORTURE_PROGRAM: join(program, "agenttx_torture"),
       ...(script === undefined ? {} : { AGENTTX_TORTURE_SCRIPT: script }),
+      ...(from === undefined ? {} : { AGENTTX_TORTURE_FROM: from }),
     });
   }
 
