@@ -202,7 +202,7 @@ Status Database::CompareAnchor() {
   if ((same_boot || anchor->sync_writes) && !options_.salvage) {
     return {Code::kStoreBehindAnchor,
             text +
-                ": acknowledged commits are lost. Nothing was changed. Restore a backup, or "
+                ": acknowledged commits are lost, and it was not opened. Restore a backup, or "
                 "accept the loss by opening it with the salvage option."};
   }
   warnings_.push_back(text + "; what is missing is lost (" +

@@ -43,9 +43,6 @@ rocksdb::DBOptions DatabaseOptions(const StoreOptions& options, rocksdb::Env* en
   // Opening on a full disk must not need room for a flush.
   db.avoid_flush_during_recovery = true;
   db.avoid_flush_during_shutdown = true;
-  // After a failure writes stop until the store is reopened (S10). RocksDB's own attempts to go on
-  // would also keep a flush, and with it a checkpoint, waiting for as long as the disk fails.
-  db.max_bgerror_resume_count = 0;
   db.max_total_wal_size = kWalBytesMax;
   db.max_background_jobs = 2;
   db.stats_dump_period_sec = 0;

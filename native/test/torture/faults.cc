@@ -65,6 +65,11 @@ class FaultCase {
       Violate(what + " without a fault: " + failure.message());
       return false;
     }
+    // The disk works again after the first failure.
+    if (++failures_ > 2) {
+      Violate(what + " again on a disk that works: " + failure.message());
+      return false;
+    }
     if (failure.message().empty()) Violate(what + " without a reason");
     const bool was_open = life_.store != nullptr;
     const bool is_poisoned = was_open && CheckPoison(what);
@@ -151,6 +156,7 @@ class FaultCase {
   const FaultKind kind_;
   Life life_;
   const std::string name_;
+  int failures_ = 0;
   DiskShim& shim_ = DiskShim::Process();
 };
 

@@ -5,6 +5,7 @@
 
 #include "script.h"
 #include "test_batch.h"
+#include "tree.h"
 
 namespace agenttx::torture {
 namespace {
@@ -115,7 +116,10 @@ Act ReopenInPlace() {
 Act Checkpoint(const std::string& folder) {
   Act act{"checkpoint", [=](Life* life) {
             const std::filesystem::path store(life->options().path);
-            return life->store->Checkpoint((store.parent_path() / folder).string());
+            const std::string path = (store.parent_path() / folder).string();
+            // What a copy that failed on a broken disk could not take away again.
+            if (std::filesystem::exists(path)) RemoveTree(path);
+            return life->store->Checkpoint(path);
           }};
   act.checkpoint = folder;
   return act;
