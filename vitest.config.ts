@@ -10,7 +10,5 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Tests with real processes share two cores in CI: a second try tells load from a defect.
-    retry: process.env.CI === "true" ? 1 : 0,
   },
 });

@@ -130,10 +130,16 @@ async function treeOf(root: string): Promise<unknown> {
   const shown = paths.filter((path) => !path.includes(".agenttx-undo"));
   return Promise.all(
     shown.map(async (path) => {
-      const { mode, mtimeMs } = await stat(path);
+      const { mode, mtimeNs } = await stat(path, { bigint: true });
       const content = await readFile(path).catch(() => null);
-      const time = content === null ? null : Math.round(mtimeMs * 100);
-      return { path: relative(root, path), mode, time, content: content?.toString("base64") };
+      // To the microsecond, which is what the tools promise.
+      const time = content === null ? null : (mtimeNs + 500n) / 1_000n;
+      return {
+        path: relative(root, path),
+        mode: Number(mode),
+        time,
+        content: content?.toString("base64"),
+      };
     }),
   );
 }

@@ -56,6 +56,11 @@ export function sameVersion(found: Image, left: Image): boolean | null {
   return COARSE_US.some((step) => now === Math.floor(then / step) * step);
 }
 
+/** The nearest microsecond: what a record keeps of a file system's time. */
+export function modifiedUsOf(stat: BigIntStats): number {
+  return Number((stat.mtimeNs + 500n) / 1_000n);
+}
+
 /** A modification time for a file that is about to be written: now, a millisecond ago at most. */
 export function newModification(): number {
   return (Date.now() - 1) * 1_000 + randomInt(1_000);
@@ -117,7 +122,7 @@ export async function lookAt(
         digest: digestOf(content),
         bytes: content.byteLength,
         mode: Number(stat.mode & 0o7777n),
-        modifiedUs: Number((stat.mtimeNs + 500n) / 1_000n),
+        modifiedUs: modifiedUsOf(stat),
       },
       content,
       identity: identityOf(stat),

@@ -9,6 +9,7 @@ import { constants } from "node:fs";
 import { open, rename, unlink } from "node:fs/promises";
 import type { DirectoryRef } from "./directory.js";
 import { codeOf } from "./errors.js";
+import { setModified } from "./file-time.js";
 import { type Look, unchanged } from "./image.js";
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -26,9 +27,7 @@ export async function writeNew(
     await handle.writeFile(content);
     // After the content, and not by the umask: writing may clear set-id bits.
     await handle.chmod(as.mode);
-    if (as.modifiedUs !== null) {
-      await handle.utimes(as.modifiedUs / 1_000_000, as.modifiedUs / 1_000_000);
-    }
+    if (as.modifiedUs !== null) await setModified(handle, as.modifiedUs);
     await handle.sync();
   } finally {
     await handle.close();
