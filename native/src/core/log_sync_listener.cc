@@ -9,4 +9,10 @@ void LogSyncListener::OnMemTableSealed(const rocksdb::MemTableInfo&) {
   if (!status.ok()) rocksdb::Warn(logger_.get(), "%s", status.message().c_str());
 }
 
+void LogSyncListener::OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status error,
+                                           bool* auto_recovery) {
+  error.PermitUncheckedError();
+  *auto_recovery = false;
+}
+
 }  // namespace agenttx

@@ -22,6 +22,12 @@ class LogSyncListener final : public rocksdb::EventListener {
   // Called at the front of the writer queue, without RocksDB's mutex.
   void OnMemTableSealed(const rocksdb::MemTableInfo& info) override;
 
+  // No recovery behind our back: after a failure writes stop until the store is reopened (S10).
+  // RocksDB's own, after a full disk, waits for the write queue, at whose head a stalled write may
+  // wait for the recovery: neither ends.
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status error,
+                            bool* auto_recovery) override;
+
  private:
   const std::string db_path_;
   const std::shared_ptr<InfoLogger> logger_;
