@@ -26,8 +26,15 @@ export function childScript(name: string): string {
   return fileURLToPath(new URL(`./children/${name}`, import.meta.url));
 }
 
-export function startChild(command: string, args: readonly string[]): RunningChild {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
+export function startChild(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): RunningChild {
+  const child = spawn(command, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env },
+  });
   const timer = setTimeout(() => child.kill("SIGKILL"), CHILD_MS_MAX);
   onTestFinished(() => {
     clearTimeout(timer);
@@ -69,6 +76,7 @@ export function runChild(
   script: string,
   args: readonly string[],
   nodeFlags: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ChildEnd> {
-  return startChild(process.execPath, [...nodeFlags, childScript(script), ...args]).ended;
+  return startChild(process.execPath, [...nodeFlags, childScript(script), ...args], env).ended;
 }

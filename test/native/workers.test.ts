@@ -29,4 +29,12 @@ describe("worker threads", () => {
       expect((await store.get("main"))?.length).toBe(1);
     });
   }
+
+  it("ends a worker whose answers are still coming in", { timeout: 120_000 }, async () => {
+    const path = await temporaryDirectory();
+    // Freed memory is overwritten, so that a use after the free shows at the first time.
+    const env = { GLIBC_TUNABLES: "glibc.malloc.perturb=165" };
+    const child = await runChild("answers-nobody-takes.mjs", [path, "20"], [], env);
+    expect(child).toMatchObject({ code: 0, signal: null, lines: ["end"] });
+  });
 });

@@ -20,7 +20,8 @@ std::shared_ptr<Completions> Completions::Create(napi_env env) {
   self->env_ = env;
   napi_value name;
   if (napi_create_string_utf8(env, "agenttx", NAPI_AUTO_LENGTH, &name) != napi_ok) return nullptr;
-  // Node finalizes the function after our own clean-up hook; the context has to live until then.
+  // Node finalizes the function after our own clean-up hook; the context has to live until then,
+  // and not longer: what Node still calls after the finalizer does not look at it (OnWake).
   auto* context = new std::shared_ptr<Completions>(self);
   napi_status status = napi_create_threadsafe_function(
       env, nullptr, nullptr, name, 0, 1, context,
@@ -66,8 +67,10 @@ std::shared_ptr<Completion> Completions::TakeAll() noexcept {
 }
 
 void Completions::OnWake(napi_env env, napi_value, void* context, void*) {
+  // A wake-up that the environment's end overtook comes without one, and after the function's
+  // finalizer: the context is gone. Shutdown() has dropped what was posted.
+  if (env == nullptr) return;
   std::shared_ptr<Completions> self = *static_cast<std::shared_ptr<Completions>*>(context);
-  if (env == nullptr) return self->Close();
   self->Drain(env);
 }
 
