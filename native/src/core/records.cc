@@ -136,6 +136,10 @@ Status WriteRecords(Database* db, const TransactionName& tx, std::string_view ba
     return {Code::kInvalidArgument,
             "Records of no transaction have no audit chain; nothing was written."};
   }
+  if (status.ok() && batch.erases_chain && !batch.audit.empty()) {
+    return {Code::kInvalidArgument,
+            "A batch that erases an audit chain adds nothing to it; nothing was written."};
+  }
   if (!status.ok()) return status;
   RecordsWork work(db, std::move(batch));
   return RunNamed(db, EncodeName(tx.ns, tx.id), &work);

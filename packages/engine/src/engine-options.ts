@@ -27,6 +27,11 @@ export interface EngineOptions<Tools extends readonly ToolShape[] = readonly Too
   readonly contextBytesMax?: number;
   /** Milliseconds that terminal records and request answers are kept. Default 7 days (C10). */
   readonly retention?: number;
+  /**
+   * Milliseconds from its end that a transaction's audit chain is kept; 0 = for ever. Erased at the
+   * earliest when `retention` has removed everything else. Default 365 days (C10).
+   */
+  readonly auditRetention?: number;
   /** `recover` goes on with interrupted transactions instead of undoing them. Default false (C8). */
   readonly resumeOnStart?: boolean;
   /** What a rewind does when an undo stays unresolved (E8a). Default `freeze`. */
@@ -53,6 +58,7 @@ export function readSettings(options: EngineOptions): EngineSettings {
       limits.RAW_CONTEXT_BYTES_MAX,
     ),
     retentionMs: whole("retention", options.retention, 7 * 24 * 60 * MINUTE_MS),
+    auditRetentionMs: whole("auditRetention", options.auditRetention, 365 * 24 * 60 * MINUTE_MS),
     resumeOnRecover: options.resumeOnStart ?? false,
     onUnresolved: options.onUnresolved ?? "freeze",
     infrastructureFailuresMax: whole(

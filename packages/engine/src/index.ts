@@ -7,8 +7,10 @@ export type {
   UndoResult,
 } from "@agenttx/model";
 export { AgentTxError, DefiniteFailure, isAgentTxError, WriteConflictError } from "@agenttx/model";
+export { auditedTransactions } from "./audit-retention.js";
 export { defineTool } from "./define-tool.js";
 export type { EffectLimits } from "./effects/effect-limits.js";
+export { listNamespaces } from "./effects/namespaces.js";
 export { createEngine, type Engine } from "./engine.js";
 export type { EngineOptions } from "./engine-options.js";
 export type { HistoryEntry, HistoryStep } from "./history.js";

@@ -30,6 +30,8 @@ export interface EngineSettings {
   readonly constraintsMax: number;
   readonly contextBytesMax: number;
   readonly retentionMs: number;
+  /** 0 = for ever. */
+  readonly auditRetentionMs: number;
   readonly resumeOnRecover: boolean;
   readonly onUnresolved: "freeze" | "continue";
   readonly infrastructureFailuresMax: number;

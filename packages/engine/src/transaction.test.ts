@@ -261,9 +261,21 @@ describe("retention (C10)", () => {
     const tx = await engine.begin();
     await tx.step("put", { key: "k", value: 1 }, { requestId: "r1" });
     await tx.commit();
-    expect(await engine.removeExpired()).toEqual({ looked: 1, removed: 0, kept: 0, held: 0 });
+    expect(await engine.removeExpired()).toEqual({
+      looked: 1,
+      removed: 0,
+      kept: 0,
+      held: 0,
+      auditErased: 0,
+    });
     await clock.advance(1_001);
-    expect(await engine.removeExpired()).toEqual({ looked: 1, removed: 1, kept: 0, held: 0 });
+    expect(await engine.removeExpired()).toEqual({
+      looked: 1,
+      removed: 1,
+      kept: 0,
+      held: 0,
+      auditErased: 0,
+    });
     await expect(engine.get(tx.id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 

@@ -34,6 +34,7 @@ export type {
   BeginOptions,
   Bytes,
   CommitResult,
+  EndedBatch,
   Fence,
   Key,
   NamespaceOption,

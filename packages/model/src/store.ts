@@ -102,6 +102,17 @@ export interface BatchExtras {
   readonly evidence?: Bytes;
 }
 
+/** What may be written of a transaction that has ended, or of none. */
+export interface EndedBatch
+  extends NamespaceOption,
+    Pick<BatchExtras, "records" | "audit" | "storeAudit"> {
+  /**
+   * Removes the transaction's audit chain (C10); after that its id can begin again. Not together
+   * with `audit`. Harmless when there is no chain.
+   */
+  readonly eraseAudit?: boolean;
+}
+
 /** One step, one batch. */
 export interface StepBatch extends BatchExtras {
   readonly writes?: readonly Write[];
@@ -258,7 +269,7 @@ export interface Store extends AsyncDisposable {
   /**
    * Writes the t record and snapshots 0 and 1 (S3). Ids are used once in a namespace:
    * TRANSACTION_EXISTS when one is open or has ended, as long as its audit chain is kept (an empty
-   * one counts; nothing in this contract removes it). A late call never meets a new transaction.
+   * one counts; only `eraseAudit` removes it). A late call never meets a new transaction.
    */
   begin(id: string, options?: BeginOptions): Promise<StoreTransaction>;
   /** Handle on a transaction that is open on disk. NOT_FOUND otherwise. */
@@ -304,13 +315,10 @@ export interface Store extends AsyncDisposable {
   /**
    * Records and audit of a transaction that has ended, or of none (`""`); one atomic batch. Refused
    * with INVALID_ARGUMENT while the transaction is open: its batches go through its handle's fence.
-   * Audit entries need a chain: NOT_FOUND when no transaction of this id ever was, INVALID_ARGUMENT
-   * for `""`.
+   * Audit entries need a chain: NOT_FOUND when no transaction of this id ever was, or its chain has
+   * been erased; INVALID_ARGUMENT for `""`.
    */
-  writeRecords(
-    transaction: string,
-    batch: NamespaceOption & Pick<BatchExtras, "records" | "audit" | "storeAudit">,
-  ): Promise<void>;
+  writeRecords(transaction: string, batch: EndedBatch): Promise<void>;
   /**
    * Entries of a transaction's chain, or of the store's chain when null; pages are as long as those
    * of `scanRecords`.

@@ -6,6 +6,7 @@ export type {
   BeginOptions,
   Bytes,
   CommitResult,
+  EndedBatch,
   Fence,
   Key,
   NamespaceOption,

@@ -1,4 +1,4 @@
-// Owns the register of namespaces that hold effects: a store lists records of one namespace at a
+// Owns the register of namespaces that hold transactions: a store lists records of one namespace at a
 // time, and after a restart the background must find all of them. The register is in the default
 // namespace, space `meta`, name `namespace/{name}`; it is durable before the first effect.
 
@@ -25,13 +25,17 @@ export class NamespaceRegister {
     this.#known.add(namespace);
   }
 
-  /** Every namespace that ever held an effect, the default one first. */
-  async list(): Promise<readonly string[]> {
-    const found = [""];
-    for await (const entry of pageRecords(this.#store, "meta", { afterName: PREFIX })) {
-      if (!entry.name.startsWith(PREFIX)) break;
-      found.push(entry.name.slice(PREFIX.length));
-    }
-    return found;
+  list(): Promise<readonly string[]> {
+    return listNamespaces(this.#store);
   }
+}
+
+/** Every namespace in which a transaction ever began, the default one first. */
+export async function listNamespaces(store: Store): Promise<readonly string[]> {
+  const found = [""];
+  for await (const entry of pageRecords(store, "meta", { afterName: PREFIX })) {
+    if (!entry.name.startsWith(PREFIX)) break;
+    found.push(entry.name.slice(PREFIX.length));
+  }
+  return found;
 }

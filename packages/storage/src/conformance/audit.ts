@@ -1,9 +1,9 @@
 // Owns the claims about audit chains and their formula (C9), computed here a second time.
 
 import { createHash } from "node:crypto";
-import type { AuditEntry, Bytes } from "../contract.js";
+import type { AuditEntry, Bytes, EndedBatch } from "../contract.js";
 import type { Claims } from "./harness.js";
-import { bytes, publish, text } from "./harness.js";
+import { bytes, publish, refusal, text } from "./harness.js";
 
 function sha256(...parts: readonly Bytes[]): Buffer {
   const hash = createHash("sha256");
@@ -103,6 +103,38 @@ export const auditClaims: Claims = {
     for (const id of ["c", "d"]) {
       expect(hashes(await store.readAudit(id))).toEqual(expected(id, ["1", "2"]));
     }
+  },
+  "is erased when asked, with what is written instead, and its id can begin again": async ({
+    store,
+    expect,
+    restart,
+  }) => {
+    await (await store.begin("t", { audit: [bytes("1")] })).discard({ audit: [bytes("2")] });
+    await (await store.begin("t1", { audit: [bytes("other")] })).discard();
+    expect(await refusal(() => store.begin("t"))).toBe("TRANSACTION_EXISTS");
+    await store.writeRecords("t", { eraseAudit: true, storeAudit: [bytes("erased")] });
+    expect(await store.readAudit("t")).toEqual([]);
+    expect(hashes(await store.readAudit("t1"))).toEqual(expected("t1", ["other"]));
+    expect(payloads(await store.readAudit(null))).toEqual(["erased"]);
+    expect(await refusal(() => store.writeRecords("t", { audit: [bytes("x")] }))).toBe("NOT_FOUND");
+    await store.writeRecords("t", { eraseAudit: true });
+    const opened = await restart();
+    expect(await opened.readAudit("t")).toEqual([]);
+    await opened.begin("t", { audit: [bytes("new")] });
+    expect(hashes(await opened.readAudit("t"))).toEqual(expected("t", ["new"]));
+  },
+  "is not erased while its transaction is open, of nobody, or with entries for it": async ({
+    store,
+    expect,
+  }) => {
+    const tx = await store.begin("t", { audit: [bytes("1")] });
+    const refused = async (id: string, batch: EndedBatch) =>
+      expect(await refusal(() => store.writeRecords(id, batch))).toBe("INVALID_ARGUMENT");
+    await refused("t", { eraseAudit: true });
+    await refused("", { eraseAudit: true });
+    await tx.discard();
+    await refused("t", { eraseAudit: true, audit: [bytes("2")] });
+    expect(hashes(await store.readAudit("t"))).toEqual(expected("t", ["1"]));
   },
   "reads a part by number and by limit": async ({ store, expect }) => {
     const words = Array.from({ length: 300 }, (_, index) => `w${index + 1}`);

@@ -4,9 +4,9 @@
 import { AgentTxError, limits } from "@agenttx/model";
 import type {
   AuditEntry,
-  BatchExtras,
   BeginOptions,
   Bytes,
+  EndedBatch,
   Key,
   NamespaceOption,
   OpenTransaction,
@@ -136,10 +136,7 @@ export class MemoryStore implements Store {
     });
   }
 
-  async writeRecords(
-    transaction: string,
-    batch: NamespaceOption & Pick<BatchExtras, "records" | "audit" | "storeAudit">,
-  ): Promise<void> {
+  async writeRecords(transaction: string, batch: EndedBatch): Promise<void> {
     const namespace = this.#namespace(batch);
     if (namespace.transactions.has(transaction)) {
       throw new AgentTxError(
@@ -149,9 +146,11 @@ export class MemoryStore implements Store {
     }
     if (transaction !== "") transactionIdBytes(transaction);
     if ((batch.audit ?? []).length > 0) requireChain(namespace, transaction);
+    if (batch.eraseAudit === true) requireErasable(transaction, batch);
     checkRecords(batch.records ?? []);
     putRecords(namespace, transaction, batch.records ?? []);
     appendChain(namespace, transaction, batch.audit ?? []);
+    if (batch.eraseAudit === true) namespace.chains.delete(transaction);
     appendAudit(this.#core.storeChain, batch.storeAudit ?? []);
     this.#core.batches += 1;
   }
@@ -274,6 +273,16 @@ function requireChain(namespace: NamespaceState, transaction: string): void {
     "NOT_FOUND",
     `There was never a transaction ${transaction}; nothing was written.`,
     { details: { transaction } },
+  );
+}
+
+function requireErasable(transaction: string, { audit = [] }: EndedBatch): void {
+  if (transaction !== "" && audit.length === 0) return;
+  throw new AgentTxError(
+    "INVALID_ARGUMENT",
+    transaction === ""
+      ? "Records of no transaction have no audit chain; nothing was written."
+      : "A batch that erases an audit chain adds nothing to it; nothing was written.",
   );
 }
 

@@ -6,6 +6,7 @@ import type {
   BatchExtras,
   BeginOptions,
   Bytes,
+  EndedBatch,
   Fence,
   RecordWrite,
   StepBatch,
@@ -70,6 +71,17 @@ export class BatchEncoder {
     if (payload !== undefined) this.#sized(BATCH_OP.payload, payload);
     if (records !== undefined) this.#records(records);
     if (audit !== undefined) this.#each(BATCH_OP.audit, audit);
+    return this;
+  }
+
+  /** What is written of a transaction that has ended. */
+  ended({ records, audit, storeAudit, eraseAudit }: EndedBatch): this {
+    this.extras({
+      ...(records && { records }),
+      ...(audit && { audit }),
+      ...(storeAudit && { storeAudit }),
+    });
+    if (eraseAudit === true) this.#out.u8(BATCH_OP.chainErase);
     return this;
   }
 

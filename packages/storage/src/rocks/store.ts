@@ -4,9 +4,9 @@
 import type { NativeStore, NativeTransaction } from "@agenttx/native";
 import type {
   AuditEntry,
-  BatchExtras,
   BeginOptions,
   Bytes,
+  EndedBatch,
   Key,
   NamespaceOption,
   OpenTransaction,
@@ -151,18 +151,10 @@ export class RocksStore implements Store {
     });
   }
 
-  writeRecords(
-    transaction: string,
-    batch: NamespaceOption & Pick<BatchExtras, "records" | "audit" | "storeAudit">,
-  ): Promise<void> {
+  writeRecords(transaction: string, batch: EndedBatch): Promise<void> {
     return this.#run((native) => {
       if (transaction !== "") transactionIdBytes(transaction);
-      const { records, audit, storeAudit } = batch;
-      const { bytes, length } = this.#access.encoder.extras({
-        ...(records && { records }),
-        ...(audit && { audit }),
-        ...(storeAudit && { storeAudit }),
-      });
+      const { bytes, length } = this.#access.encoder.ended(batch);
       return native.writeRecords(checkedNamespace(batch.namespace), transaction, bytes, length);
     });
   }
