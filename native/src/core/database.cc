@@ -8,6 +8,7 @@
 
 #include "bytes.h"
 #include "cpu.h"
+#include "log_check.h"
 #include "log_sync_listener.h"
 
 namespace agenttx {
@@ -89,6 +90,7 @@ Status Database::OpenRocks() {
   std::vector<std::string> names;
   // RocksDB would create it too, but only after a warning that it is not there.
   Status status = CreatePrivateFolder(directory_->db_path());
+  if (status.ok()) status = CheckLogs(directory_->db_path());
   if (status.ok()) status = OpenFamilies(&names);
   if (status.ok()) status = SyncLogs(directory_->db_path());
   if (!status.ok()) return status;

@@ -70,10 +70,29 @@ class DamageRun {
     return paths;
   }
 
+  static bool IsLog(const std::string& path) {
+    return path.find("MANIFEST") != std::string::npos || path.ends_with(".log");
+  }
+
+  // A byte of the header of one of the first records: headers are small, and steer all reading.
+  static size_t HeaderByteOf(const std::string& bytes, std::mt19937_64* random) {
+    constexpr size_t kHeaderBytes = 7;
+    std::vector<size_t> headers;
+    for (size_t at = 0; at + kHeaderBytes <= std::min<size_t>(bytes.size(), 32768);) {
+      headers.push_back(at);
+      const auto low = static_cast<uint8_t>(bytes[at + 4]);
+      const auto high = static_cast<uint8_t>(bytes[at + 5]);
+      at += kHeaderBytes + (low | static_cast<size_t>(high) << 8);
+    }
+    return headers.empty() ? 0 : headers[(*random)() % headers.size()] + (*random)() % kHeaderBytes;
+  }
+
   static std::string Spoil(Tree* tree, const std::string& path, Damage damage,
                            std::mt19937_64* random) {
     std::string& bytes = tree->files.at(path);
-    const size_t at = (*random)() % bytes.size();
+    const size_t at = damage == Damage::kFlip && (*random)() % 4 == 0 && IsLog(path)
+                          ? HeaderByteOf(bytes, random)
+                          : (*random)() % bytes.size();
     if (damage == Damage::kRemove) {
       tree->files.erase(path);
     } else if (damage == Damage::kCut) {
