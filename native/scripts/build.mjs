@@ -1,7 +1,9 @@
 // Builds the addon (build/Release/agenttx_native.node) and the core's tests. Incremental; the first
 // run on a machine compiles RocksDB and keeps it in the user's cache.
-//   node scripts/build.mjs [--print-rocksdb] [--torture]
+//   node scripts/build.mjs [--print-rocksdb] [--torture] [--sanitize address|thread]
 // --torture builds build/Release/agenttx_torture and nothing else (pnpm torture).
+// --sanitize builds the core's tests, the torture program and the addon under build/<sanitizer>
+// (pnpm torture sanitizers). Thread needs a RocksDB of its own: locks inside it order our threads.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -14,8 +16,27 @@ import { findRocksdbSource } from "./rocksdb-source.mjs";
 import { BuildError, runCommand } from "./run-command.mjs";
 
 const nativeRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
-const buildRoot = join(nativeRoot, "build");
+const sanitizer = sanitizerAsked();
+const buildRoot = join(nativeRoot, "build", sanitizer);
 const require = createRequire(import.meta.url);
+
+/** What is built besides the addon, or in its place; everything when empty. */
+const TARGETS = {
+  address: ["agenttx_core_test", "agenttx_torture", "agenttx_native"],
+  // Without the addon: Node is not instrumented, so nothing could be said about it.
+  thread: ["agenttx_core_test", "agenttx_torture"],
+  "": process.argv.includes("--torture") ? ["agenttx_torture"] : [],
+};
+
+/** The empty text for a plain build. */
+function sanitizerAsked() {
+  const at = process.argv.indexOf("--sanitize");
+  if (at < 0) return "";
+  const asked = process.argv[at + 1];
+  if (asked === "address" || asked === "thread") return asked;
+  process.stderr.write("native build: --sanitize takes address or thread\n");
+  process.exit(1);
+}
 
 function nodeAddonApiFolder() {
   try {
@@ -31,7 +52,17 @@ async function configure(tools, definitions) {
   const options = Object.entries(definitions).map(([name, value]) => `--CD${name}=${value}`);
   await runCommand(
     process.execPath,
-    [cmakeJs, "configure", "--directory", nativeRoot, "--generator", tools.generator, ...options],
+    [
+      cmakeJs,
+      "configure",
+      "--directory",
+      nativeRoot,
+      "--out",
+      buildRoot,
+      "--generator",
+      tools.generator,
+      ...options,
+    ],
     { cwd: nativeRoot },
   );
 }
@@ -50,11 +81,11 @@ async function configureWhenNeeded(tools, definitions) {
 }
 
 async function compile(onStart) {
-  const progress = new Progress("native");
+  const progress = new Progress(sanitizer === "" ? "native" : `native, ${sanitizer} sanitizer`);
   let isQuiet = true;
   try {
-    const target = process.argv.includes("--torture") ? ["--target", "agenttx_torture"] : [];
-    const build = ["--build", buildRoot, "--config", "Release", "-j", "2", ...target];
+    const targets = TARGETS[sanitizer].flatMap((target) => ["--target", target]);
+    const build = ["--build", buildRoot, "--config", "Release", "-j", "2", ...targets];
     await runCommand("cmake", build, {
       env: {
         NINJA_STATUS: "[%f/%t] ",
@@ -78,7 +109,8 @@ async function compile(onStart) {
 async function main() {
   const tools = requireTools();
   const source = findRocksdbSource(nativeRoot);
-  const rocksdb = await ensureRocksdb(join(nativeRoot, "cmake/rocksdb"), source, tools);
+  const flags = sanitizer === "thread" ? ["-fsanitize=thread"] : [];
+  const rocksdb = await ensureRocksdb(join(nativeRoot, "cmake/rocksdb"), source, tools, flags);
   if (process.argv.includes("--print-rocksdb")) {
     process.stdout.write(`${rocksdb}\n`);
     return;
@@ -92,6 +124,7 @@ async function main() {
       AGENTTX_ROCKSDB_DIR: rocksdb,
       AGENTTX_NODE_ADDON_API_DIR: nodeAddonApiFolder(),
       CMAKE_CXX_COMPILER: tools.compiler,
+      ...(sanitizer === "" ? {} : { AGENTTX_SANITIZE: sanitizer }),
     });
     await compile(lock.covers);
   } finally {

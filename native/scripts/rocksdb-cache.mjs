@@ -42,12 +42,12 @@ function recipeText(recipeRoot) {
     .join("\n");
 }
 
-function cacheKey(recipeRoot, source, tools) {
+function cacheKey(recipeRoot, source, tools, flags) {
   const parts = [
     source.identity,
     tools.compilerVersion,
     recipeText(recipeRoot),
-    process.env.CXXFLAGS ?? "",
+    flags,
     platform(),
     arch(),
   ];
@@ -55,20 +55,19 @@ function cacheKey(recipeRoot, source, tools) {
   return `${source.version}-${digest}`;
 }
 
-async function compile({ recipeRoot, source, tools, partial, onStart }) {
+async function compile({ recipeRoot, source, tools, flags, partial, onStart }) {
   const progress = new Progress(`RocksDB ${source.version}`);
   try {
-    await runCommand("cmake", [
-      "-S",
-      recipeRoot,
-      "-B",
-      partial,
-      "-G",
-      tools.generator,
+    const definitions = [
       "-DCMAKE_BUILD_TYPE=None",
       `-DCMAKE_CXX_COMPILER=${tools.compiler}`,
       `-DROCKSDB_SOURCE=${source.tree}`,
-    ]);
+    ];
+    await runCommand(
+      "cmake",
+      ["-S", recipeRoot, "-B", partial, "-G", tools.generator, ...definitions],
+      { env: { CXXFLAGS: flags } },
+    );
     await runCommand("cmake", ["--build", partial, "-j", String(jobCount())], {
       env: { NINJA_STATUS: "[%f/%t] " },
       onStart,
@@ -97,10 +96,14 @@ function publish(source, partial, entry) {
   rmSync(partial, { recursive: true, force: true });
 }
 
-/** Folder with `lib/librocksdb.a` and `include/`; compiles it when no entry fits. */
-export async function ensureRocksdb(recipeRoot, source, tools) {
+/**
+ * Folder with `lib/librocksdb.a` and `include/`; compiles it when no entry fits. `moreFlags` are for
+ * builds that look into RocksDB itself, and have an entry of their own.
+ */
+export async function ensureRocksdb(recipeRoot, source, tools, moreFlags = []) {
   const root = cacheRoot();
-  const entry = join(root, cacheKey(recipeRoot, source, tools));
+  const flags = [process.env.CXXFLAGS ?? "", ...moreFlags].join(" ").trim();
+  const entry = join(root, cacheKey(recipeRoot, source, tools, flags));
   if (existsSync(join(entry, "stamp.json"))) return entry;
   mkdirSync(root, { recursive: true });
   const lock = await acquireLock(`${entry}.lock`, (pid) =>
@@ -112,7 +115,7 @@ export async function ensureRocksdb(recipeRoot, source, tools) {
       `RocksDB ${source.version}: compiling once for this machine (about 5 minutes on 2 cores)\n`,
     );
     const partial = `${entry}.partial`;
-    await compile({ recipeRoot, source, tools, partial, onStart: lock.covers });
+    await compile({ recipeRoot, source, tools, flags, partial, onStart: lock.covers });
     publish(source, partial, entry);
     return entry;
   } finally {

@@ -5,6 +5,7 @@ import { crash } from "./suites/crash.js";
 import { histories } from "./suites/histories.js";
 import { isolation } from "./suites/isolation.js";
 import { model } from "./suites/model.js";
+import { mutation } from "./suites/mutation.js";
 import { sabotage } from "./suites/sabotage.js";
 
 export const SUITES: readonly Suite[] = [
@@ -14,4 +15,5 @@ export const SUITES: readonly Suite[] = [
   histories,
   crash,
   sabotage,
+  mutation,
 ];

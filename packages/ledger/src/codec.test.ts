@@ -113,6 +113,44 @@ describe("effect and undo codecs", () => {
     }
   });
 
+  it("refuse an id that is no effect id, in both kinds of record, and name the kind", () => {
+    const effect = bytes({ ...EFFECT, v: 1, effectId: "t/0" });
+    expect(() => decodeEffect(effect)).toThrow(
+      "A stored effect record cannot be read: its effect id is malformed.",
+    );
+    const undo = bytes({ ...UNDO, v: 1, effectId: "t" });
+    expect(() => decodeUndo(undo)).toThrow(
+      "A stored undo action cannot be read: its effect id is malformed.",
+    );
+    expect([codeOf(() => decodeEffect(effect)), codeOf(() => decodeUndo(undo))]).toEqual([
+      "STORE_CORRUPT",
+      "STORE_CORRUPT",
+    ]);
+    expect(() => decodeEffect(bytes([]))).toThrow("A stored effect record");
+    expect(() => decodeUndo(bytes([]))).toThrow("A stored undo action");
+    expect(() => decodeEffect(bytes({ v: 1 }))).toThrow("A stored effect record");
+    expect(() => decodeUndo(bytes({ v: 1 }))).toThrow("A stored undo action");
+  });
+
+  it("read a resolution whole, and refuse one with any one member wrong", () => {
+    const resolution = { kind: "retry", actor: "ann", note: "", atMs: 5 };
+    const read = (value: unknown) => decodeEffect(bytes({ ...EFFECT, v: 1, resolution: value }));
+    expect(read(resolution).resolution).toEqual(resolution);
+    for (const name of Object.keys(resolution)) {
+      const { [name as keyof typeof resolution]: _, ...rest } = resolution;
+      expect(codeOf(() => read(rest))).toBe("STORE_CORRUPT");
+      expect(codeOf(() => read({ ...resolution, [name]: [] }))).toBe("STORE_CORRUPT");
+    }
+    for (const value of ["retry", 7, true, []])
+      expect(codeOf(() => read(value))).toBe("STORE_CORRUPT");
+  });
+
+  it("refuse numbers that count nothing", () => {
+    for (const step of [-1, 1.5, 2 ** 53, "1", null]) {
+      expect(codeOf(() => decodeEffect(bytes({ ...EFFECT, v: 1, step })))).toBe("STORE_CORRUPT");
+    }
+  });
+
   it("keep a member named __proto__ as data", () => {
     const request = JSON.parse('{"__proto__":{"admin":true}}');
     const read = decodeEffect(encodeEffect({ ...EFFECT, request }));

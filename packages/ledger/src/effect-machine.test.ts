@@ -96,6 +96,64 @@ describe("advanceEffect", () => {
     }
   }
 
+  /** What each event changes besides state and time, written down a second time. */
+  const CHANGES: { readonly [Type in EffectEventType]: Partial<EffectRecord> } = {
+    request: {},
+    drop: { outcomeKnown: true },
+    confirm: { outcomeKnown: true, receipt: { id: 7 }, undoUntilMs: 99 },
+    fail: { outcomeKnown: true },
+    lose: {},
+    "find-absent": { outcomeKnown: true },
+    compensate: { outcomeKnown: true },
+    finish: { waitsFor: null, problem: null, undone: [] },
+    "give-up": { problem: "no answer", waitsFor: "retry" },
+    resolve: {
+      outcomeKnown: true,
+      resolution: RESOLUTION,
+      waitsFor: null,
+      problem: null,
+      undone: [],
+    },
+  };
+
+  it.each([...DOCUMENTED])("changes by %s what belongs to the event, and nothing else", (edge) => {
+    const [from, type, to] = edge.split(" ") as [EffectState, EffectEventType, EffectState];
+    const earlier = { waitsFor: "tool", problem: "earlier", undone: [2], receipt: { id: 1 } };
+    const before = effect(from, earlier as Partial<EffectRecord>);
+    const result = advanceEffect(before, EVENTS[type], 9);
+    expect(result).toEqual({
+      ok: true,
+      record: { ...before, ...CHANGES[type], state: to, updatedAtMs: 9 },
+    });
+  });
+
+  it.each(["compensate", "resolve"] as const)(
+    "takes what told that it landed, and who said so, with a %s",
+    (type) => {
+      const before = effect("unresolved", { receipt: { id: 1 } });
+      const event = { type, resolution: RESOLUTION, receipt: null } as const;
+      const result = advanceEffect(before, event, 9);
+      expect(result.ok && result.record).toMatchObject({ resolution: RESOLUTION, receipt: null });
+    },
+  );
+
+  it("says in a refusal what stands and what was asked", () => {
+    const rejection = (state: EffectState, event: EffectEvent, nowMs = 9) => {
+      const result = advanceEffect(effect(state), event, nowMs);
+      return result.ok ? null : result.rejection.message;
+    };
+    expect(rejection("resolved", EVENTS.fail)).toBe(
+      'Effect t/1 is resolved; "fail" does not apply to it.',
+    );
+    const retry = { type: "resolve", resolution: { ...RESOLUTION, kind: "retry" } } as const;
+    expect(rejection("unresolved", retry)).toBe(
+      "A retry settles nothing: it starts the undo again.",
+    );
+    expect(rejection("requested", EVENTS.lose, Number.POSITIVE_INFINITY)).toBe(
+      "The time Infinity is no number.",
+    );
+  });
+
   it("refuses a retry as a settlement", () => {
     const event = { type: "resolve", resolution: { ...RESOLUTION, kind: "retry" } } as const;
     expect(advanceEffect(effect("unresolved"), event, 9)).toMatchObject({
@@ -165,5 +223,28 @@ describe("changes without an edge", () => {
     }
     const counted = countUndoTry(effect("compensating"), 2);
     expect(counted.ok && counted.record).toMatchObject({ undoAttempts: 1, state: "compensating" });
+    const marked = markUndone(effect("compensating", { undone: [1] }), [3, 1], 2);
+    expect(marked.ok && marked.record).toMatchObject({ undone: [3, 1], updatedAtMs: 2 });
+  });
+
+  it("keep an earlier answer while it waits for no person", () => {
+    const resolution = { ...RESOLUTION, kind: "retry" } as const;
+    const open = { problem: "no answer", waitsFor: "tool" } as const;
+    const restated = restateProblem(effect("unresolved", { resolution }), open, 2);
+    expect(restated.ok && restated.record.resolution).toEqual(resolution);
+  });
+
+  it("say why they are refused", () => {
+    const open = { problem: "still no answer", waitsFor: "person" } as const;
+    expect(restateProblem(effect("confirmed"), open, 2)).toEqual({
+      ok: false,
+      rejection: {
+        code: "NO_SUCH_EDGE",
+        message: "Effect t/1 is confirmed; it is not unresolved.",
+      },
+    });
+    expect(countUndoTry(effect("unresolved"), 2)).toMatchObject({
+      rejection: { message: "Effect t/1 is unresolved; no undo of it is running." },
+    });
   });
 });

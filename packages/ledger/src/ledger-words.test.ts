@@ -1,10 +1,11 @@
 // Goal: the small pure parts: waiting times, ids, canonical text, standing of states.
 
+import type { EffectRecord } from "@agenttx/model";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { backoffMs } from "./backoff.js";
 import { canonicalJson } from "./canonical.js";
-import { isOpen, isSettled } from "./durability.js";
+import { isListed, isOpen, isSettled } from "./durability.js";
 import { effectIdOf, effectSeqOf } from "./effect-id.js";
 
 describe("backoffMs", () => {
@@ -13,6 +14,11 @@ describe("backoffMs", () => {
   it("doubles up to the cap", () => {
     const full = [1, 2, 3, 4, 5, 1_000].map((tries) => backoffMs(tries, 1, limits));
     expect(full).toEqual([100, 200, 400, 800, 1_000, 1_000]);
+  });
+
+  it("takes a random number out of its range as the nearest in it", () => {
+    expect([backoffMs(1, -3, limits), backoffMs(1, 0, limits)]).toEqual([50, 50]);
+    expect([backoffMs(1, 7, limits), backoffMs(0, 1, limits)]).toEqual([100, 100]);
   });
 
   it("stays between half and full for every random number", () => {
@@ -34,9 +40,11 @@ describe("effect ids", () => {
   });
 
   it("refuse text that is no effect id", () => {
-    for (const text of ["", "t/", "t/0", "t/1x", "t/-1", "t/99999999999999999999"]) {
+    for (const text of ["", "t/", "t/0", "t/1x", "t/-1", "t/1\n", "t/99999999999999999999"]) {
       expect(() => effectSeqOf(text)).toThrow(RangeError);
     }
+    const long = `${"x".repeat(200)}/`;
+    expect(() => effectSeqOf(long)).toThrow(`"${"x".repeat(80)}" is not an effect id.`);
   });
 });
 
@@ -62,5 +70,11 @@ describe("standing", () => {
     expect(isSettled("resolved") && !isOpen("resolved")).toBe(true);
     expect(isOpen("requested") && isOpen("unresolved") && !isSettled("unresolved")).toBe(true);
     expect(isOpen("confirmed") || isSettled("confirmed")).toBe(false);
+  });
+
+  it("lists what waits, for whatever it waits", () => {
+    const record = (waitsFor: EffectRecord["waitsFor"]) => ({ waitsFor }) as EffectRecord;
+    expect(isListed(record(null))).toBe(false);
+    expect((["retry", "person", "tool"] as const).every((one) => isListed(record(one)))).toBe(true);
   });
 });

@@ -143,6 +143,103 @@ describe("planCompensation", () => {
     expect(pivot.cannot).toHaveLength(1);
   });
 
+  it.each<readonly [string, Partial<EffectRecord>, UndoFacts | null, string]>([
+    [
+      "a pivot",
+      { effectClass: "irreversible" },
+      FACTS,
+      '"carrier.book" (version 1) acted at once and cannot be undone.',
+    ],
+    [
+      "a passed window",
+      { undoUntilMs: 99 },
+      FACTS,
+      'The time in which "carrier.book" (version 1) can be undone has passed.',
+    ],
+    [
+      "a question to nobody in particular",
+      { compensation: "ask" },
+      FACTS,
+      '"carrier.book" (version 1) is undone only when a person starts it.',
+    ],
+    [
+      "a question to its owner",
+      { compensation: "ask", owner: "logistics" },
+      FACTS,
+      '"carrier.book" (version 1) is undone only when logistics starts it.',
+    ],
+    [
+      "a missing tool",
+      {},
+      null,
+      'Tool "carrier.book" (version 1) is not registered in this deployment. It is undone when the tool is back.',
+    ],
+    [
+      "a missing action",
+      {},
+      { ...FACTS, compensate: false },
+      'Tool "carrier.book" (version 1) no longer has an undo action that it registered. It is undone when the action is back.',
+    ],
+    [
+      "a person's turn without a reason",
+      { waitsFor: "person" },
+      FACTS,
+      "An earlier try ended with a question to a person.",
+    ],
+    ["a person's turn", { waitsFor: "person", problem: "it is dirty" }, FACTS, "it is dirty"],
+  ])("explains %s", (_what, changes, facts, explanation) => {
+    const result = plan({
+      effects: [effect(1, changes)],
+      undoActions: [undo(1, 1)],
+      factsOf: () => facts,
+    });
+    expect(result.cannot[0]?.explanation).toBe(explanation);
+  });
+
+  it("explains that no undo is offered", () => {
+    const facts = { compensate: false, actions: [], lookup: false };
+    expect(plan({ effects: [effect(1)], factsOf: () => facts }).cannot[0]?.explanation).toBe(
+      '"carrier.book" (version 1) offers no undo.',
+    );
+  });
+
+  it("undoes in the last millisecond of the window", () => {
+    const effects = [effect(1, { undoUntilMs: 100 })];
+    expect(plan({ effects, undoActions: [undo(1, 1)] }).undo).toHaveLength(1);
+  });
+
+  it("finds a registered action missing when others are there", () => {
+    const effects = [effect(1)];
+    const undoActions = [undo(1, 1, "remove"), undo(2, 1, "gone")];
+    expect(plan({ effects, undoActions }).cannot[0]?.reason).toBe("action-missing");
+    const without = { ...FACTS, actions: [] };
+    const result = plan({ effects, undoActions: [undo(1, 1)], factsOf: () => without });
+    expect(result.undo).toHaveLength(1);
+  });
+
+  it("says whether a lookup can be asked, also when the tool is gone", () => {
+    const effects = [effect(1, { state: "requested", outcomeKnown: false })];
+    const canLookUp = (facts: UndoFacts | null) =>
+      plan({ effects, factsOf: () => facts }).lookUp[0]?.canLookUp;
+    expect([canLookUp(FACTS), canLookUp({ ...FACTS, lookup: false }), canLookUp(null)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("names every effect that holds one back, and reads past names that nobody has", () => {
+    const effects = [
+      effect(1),
+      effect(2, { dependsOn: ["t/1", "gone/1"], compensation: "ask" }),
+      effect(3, { dependsOn: ["t/1"], compensation: "ask" }),
+    ];
+    const undoActions = [undo(1, 1), undo(2, 2), undo(3, 3)];
+    expect(plan({ effects, undoActions }).undo).toMatchObject([
+      { effectId: "t/1", blockedBy: ["t/3", "t/2"] },
+    ]);
+  });
+
   it("shows the forward recovery of a pivot", () => {
     const pivot = effect(1, { effectClass: "irreversible", forwardRecovery: "Refund desk" });
     expect(plan({ effects: [pivot] }).cannot[0]?.explanation).toContain("Refund desk");
@@ -173,6 +270,11 @@ describe("planCompensation", () => {
     expect(digest({ state: "compensating", undone: [2] })).not.toBe(
       digest({ state: "compensating" }),
     );
+    // What the plan itself does not show is part of the basis all the same.
+    expect(digest({ state: "compensating", undone: [7] })).not.toBe(
+      digest({ state: "compensating" }),
+    );
+    expect(digest({ toolVersion: "2" })).not.toBe(digest({}));
   });
 
   it("places every open effect exactly once, and dependants before what they used", () => {
