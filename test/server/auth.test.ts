@@ -26,7 +26,11 @@ interface Row {
   readonly tool?: true;
 }
 
-const nothing = { requestId: "", rawContext: "" };
+/** Started by both tenants, and one that only the owner has. */
+const FLOW = "flow-both";
+const OWN_FLOW = { workflowId: "flow-own" };
+
+const nothing = { requestId: "", rawContext: "", fencingToken: 0n };
 const step = (ids: Ids, toolName = "customers.search") => ({
   ...nothing,
   transactionId: ids.transactionId,
@@ -150,6 +154,63 @@ const ROWS: Readonly<Record<CallName, Row>> = {
     request: ({ transactionId }) => ({ transactionId, fromSeq: 0n, history: false }),
     foreign: "NOT_FOUND",
   },
+  startWorkflow: {
+    scope: "run",
+    request: () => ({ workflowId: FLOW, name: "", agentId: "", metadata: {}, owner: "" }),
+    // Another tenant's workflow may have the same name: it is another one.
+    foreign: (answer: { workflow: { transactionId: string; owner: string } }) =>
+      answer.workflow.owner !== "owner",
+  },
+  listWorkflows: {
+    scope: "read",
+    request: () => ({ pageSize: 0, pageToken: "" }),
+    foreign: (answer: { workflows: { owner: string }[] }) =>
+      answer.workflows.every(({ owner }) => owner !== "owner"),
+  },
+  getWorkflow: { scope: "read", request: () => OWN_FLOW, foreign: "NOT_FOUND" },
+  acquireOwnership: {
+    scope: "run",
+    request: () => ({ ...OWN_FLOW, owner: "thief" }),
+    foreign: "NOT_FOUND",
+  },
+  takeCheckpoint: {
+    scope: "run",
+    request: () => ({ ...OWN_FLOW, fencingToken: 1n, name: "c" }),
+    foreign: "NOT_FOUND",
+  },
+  listCheckpoints: { scope: "read", request: () => OWN_FLOW, foreign: "NOT_FOUND" },
+  commitWorkflow: {
+    scope: "run",
+    request: () => ({ ...OWN_FLOW, fencingToken: 1n }),
+    foreign: "NOT_FOUND",
+  },
+  freeze: {
+    scope: "operate",
+    request: () => ({ ...OWN_FLOW, actor: "", reason: "r" }),
+    foreign: "NOT_FOUND",
+  },
+  planRecovery: {
+    scope: "read",
+    request: () => ({ ...OWN_FLOW, checkpointName: "" }),
+    foreign: "NOT_FOUND",
+  },
+  applyRecovery: {
+    scope: "operate",
+    request: () => ({
+      ...OWN_FLOW,
+      checkpoint: { revision: 1, stepId: 0 },
+      digest: "d",
+      actor: "",
+      hold: false,
+    }),
+    foreign: "NOT_FOUND",
+  },
+  resumeRecovery: {
+    scope: "operate",
+    request: () => ({ ...OWN_FLOW, actor: "" }),
+    foreign: "NOT_FOUND",
+  },
+  replayWorkflow: { scope: "read", request: () => OWN_FLOW, foreign: "NOT_FOUND" },
 };
 
 /** Session messages that carry a transaction id: each is checked as an inner field. */
@@ -236,6 +297,10 @@ beforeAll(async () => {
   const [effect] = (answer as { effects: { effectId: string }[] }).effects;
   ids = { transactionId, effectId: effect?.effectId ?? "" };
   expect(ids.effectId).not.toBe("");
+  for (const workflowId of [FLOW, OWN_FLOW.workflowId]) {
+    const start = { workflowId, name: "", agentId: "", metadata: {}, owner: "owner" };
+    expect((await as("owner").call("startWorkflow", start)).code).toBe("OK");
+  }
 }, 60_000);
 afterAll(async () => {
   for (const client of clients.values()) client.close();
@@ -290,7 +355,7 @@ describe("inner ids of a session", () => {
     const request = {
       correlationId: 1,
       deadlineMs: 0,
-      request: { $case: CASES[name] ?? name, value },
+      request: { $case: CASES[name] ?? name, value: { fencingToken: 0n, ...value } },
     } as unknown as session.SessionRequest;
     expect((await as("stranger").call("session", request)).code).toBe("NOT_FOUND");
     // The same request of the owner is read: whatever it says, it is not that.
@@ -324,7 +389,9 @@ describe("page tokens", () => {
 describe("over HTTP", () => {
   const routes = [...UNARY_ROUTES, ...STREAM_ROUTES];
   const ask = async (route: (typeof routes)[number], token: string | undefined) => {
-    const path = route.path.replace("{transactionId}", ids.transactionId);
+    const path = route.path
+      .replace("{transactionId}", ids.transactionId)
+      .replace("{workflowId}", OWN_FLOW.workflowId);
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const body = { effectId: ids.effectId, stepId: 2, toolName: "customers.search" };
     const post = route.method === "post";

@@ -21,6 +21,9 @@ export interface Answered {
   readonly answer: unknown;
 }
 
+/** Members that are absent on the wire, and which the encoder wants to see all the same. */
+const UNSAID = { fencingToken: 0n, workflowId: "" };
+
 export class RawClient {
   readonly channel: Client;
   readonly #token: string | null;
@@ -69,7 +72,7 @@ export class RawClient {
         path,
         requestSerialize,
         responseDeserialize,
-        request,
+        { ...UNSAID, ...(request as object) },
         this.metadata(),
         (error, answer) => resolve(error === null ? ok(answer ?? null) : failed(error)),
       );

@@ -21,6 +21,7 @@ import {
   type TransactionSummary,
 } from "./operators.js";
 import { type ClientOptions, resolveOptions } from "./options.js";
+import { ClientRecovery } from "./recovery.js";
 import { SessionTransport } from "./session-transport.js";
 import type { ToolLike } from "./tool-types.js";
 import {
@@ -68,6 +69,8 @@ export interface AgentTxClient<Tools extends readonly ToolLike[] = readonly Tool
   /** Effects that wait for a person or a retry, oldest first; at most `limit` (default 100). */
   unresolved(options?: { readonly limit?: number }): Promise<readonly EffectRecord[]>;
   resolveEffect(effectId: string, resolution: Resolution): Promise<EffectRecord>;
+  /** Workflows and their recovery, with the shape of @agenttx/recovery. */
+  readonly recovery: ClientRecovery;
   /** Takes the work of tools that live in this process, until it is closed. */
   serve(options: ServeOptions): Worker;
   /** Idempotent; open transactions stay open on the server. Workers are closed first. */
@@ -104,6 +107,7 @@ export function createClient<const Tools extends readonly ToolLike[] = readonly 
     effects: (id) => listEffects(caller, id),
     unresolved: ({ limit = 100 } = {}) => listUnresolved(caller, limit),
     resolveEffect: (id, resolution) => resolveEffect(caller, id, resolution),
+    recovery: new ClientRecovery(caller, parts),
     serve: (serve) => {
       const worker = new WorkLoop({ client: channel, caller }, resolved, serve);
       workers.add(worker);

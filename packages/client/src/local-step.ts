@@ -23,6 +23,8 @@ const DEADLINE_MS_DEFAULT = 30_000;
 export interface LocalStep {
   readonly transport: Transport;
   readonly transaction: string;
+  /** Of its owner; 0 = not compared. */
+  readonly fencingToken: bigint;
   readonly step: number;
   readonly tool: LocalTool;
   readonly args: JsonObject;
@@ -59,6 +61,7 @@ function prepare(call: LocalStep): Promise<steps.PrepareStepResponse> {
       rawContext,
       requestId,
       effectClass: effect,
+      fencingToken: call.fencingToken,
     },
     { signal },
   );

@@ -71,7 +71,11 @@ export async function listUnresolved(
   limit: number,
 ): Promise<readonly EffectRecord[]> {
   return pages(limit, async (pageSize, pageToken) => {
-    const page = await caller.call(agentTxService.listReconciliation, { pageSize, pageToken });
+    const page = await caller.call(agentTxService.listReconciliation, {
+      pageSize,
+      pageToken,
+      workflowId: "",
+    });
     return { found: page.effects.map(effectFromWire), next: page.nextPageToken };
   });
 }
@@ -88,7 +92,8 @@ export async function resolveEffect(
 
 const PAGE = 500;
 
-async function pages<Found>(
+/** Reads pages until `limit` or the end. */
+export async function pages<Found>(
   limit: number,
   read: (size: number, token: string) => Promise<{ found: readonly Found[]; next: string }>,
 ): Promise<readonly Found[]> {

@@ -49,6 +49,8 @@ export class ClientTransaction<Tools extends readonly ToolLike[] = readonly Tool
   implements AsyncDisposable
 {
   readonly id: string;
+  /** Of the owner it works for, when it is a workflow's (C3); 0 otherwise. */
+  readonly fencingToken: bigint;
   readonly #parts: HandleParts;
   #nextStep: number;
   #status: TransactionStatus;
@@ -60,10 +62,12 @@ export class ClientTransaction<Tools extends readonly ToolLike[] = readonly Tool
       readonly id: string;
       readonly nextStep: number;
       readonly status?: TransactionStatus;
+      readonly fencingToken?: bigint;
     },
   ) {
     this.#parts = parts;
     this.id = known.id;
+    this.fencingToken = known.fencingToken ?? 0n;
     this.#nextStep = known.nextStep;
     this.#status = known.status ?? "ACTIVE";
   }
@@ -93,6 +97,7 @@ export class ClientTransaction<Tools extends readonly ToolLike[] = readonly Tool
         argumentsJson: JSON.stringify(args),
         rawContext: options.rawContext ?? "",
         requestId: requestId(options.requestId),
+        fencingToken: this.fencingToken,
       },
       { signal: options.signal },
     );
@@ -117,6 +122,7 @@ export class ClientTransaction<Tools extends readonly ToolLike[] = readonly Tool
     const response = await runLocalStep({
       transport: this.#parts.transport,
       transaction: this.id,
+      fencingToken: this.fencingToken,
       step: options.stepId ?? this.#nextStep,
       tool,
       args,
@@ -142,6 +148,7 @@ export class ClientTransaction<Tools extends readonly ToolLike[] = readonly Tool
         key: report.key ?? "",
         text: report.text,
         requestId: requestId(report.requestId),
+        fencingToken: this.fencingToken,
       },
       { signal: options.signal },
     );
@@ -167,7 +174,8 @@ export class ClientTransaction<Tools extends readonly ToolLike[] = readonly Tool
 
   /** Publishes the state. Throws WRITE_CONFLICT when another transaction was first. */
   async commit(options: CallSignal = {}): Promise<CommitOutcome> {
-    const request = { transactionId: this.id, requestId: requestId(undefined) };
+    const { id: transactionId, fencingToken } = this;
+    const request = { transactionId, fencingToken, requestId: requestId(undefined) };
     const outcome = commitFromWire(
       await this.#parts.transport.call("commit", request, { signal: options.signal }),
     );
@@ -205,6 +213,7 @@ export class ClientTransaction<Tools extends readonly ToolLike[] = readonly Tool
       toStep,
       reason,
       requestId: requestId(options.requestId),
+      fencingToken: this.fencingToken,
     };
     const outcome = rollbackFromWire(
       await this.#parts.transport.call("rollback", request, { signal: options.signal }),

@@ -40,6 +40,11 @@ export class Transaction<Tools extends readonly ToolShape[] = readonly ToolShape
     return this.#open.namespace;
   }
 
+  /** The owner this handle writes for (C3); storage refuses it once another has taken it. */
+  get fencingToken(): bigint {
+    return this.#open.owner;
+  }
+
   /** The step that is sent next; 0 while frozen and after the end (P6). */
   get nextStep(): number {
     const { ended, header, nextStep } = this.#open;

@@ -7,7 +7,9 @@
 //   W3 A mixed plan compensates what it can first; an empty one passes through Compensating.
 //   W4 Recovered is reached with nothing open and the invariants verified, or not at all.
 
-export type WorkflowState = "Running" | "Frozen" | "Compensating" | "Reconciliation" | "Recovered";
+import type { WorkflowState } from "@agenttx/model";
+
+export type { WorkflowState } from "@agenttx/model";
 
 export interface WorkflowRecovery {
   readonly workflow: string;

@@ -83,5 +83,22 @@ export type {
   TransactionStatus,
   TransactionView,
 } from "./transaction.js";
-
+export type {
+  Checkpoint,
+  CheckpointRef,
+  Evidence,
+  InvariantResult,
+  ReconciliationItem,
+  RevisionEntry,
+  WorkflowState,
+  WorkflowView,
+} from "./workflow.js";
+export type {
+  CannotItem,
+  CannotReason,
+  LocalMutation,
+  LookUpItem,
+  RecoveryPlan,
+  UndoItem,
+} from "./workflow-plan.js";
 export { limits };

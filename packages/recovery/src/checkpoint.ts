@@ -6,24 +6,15 @@
 
 import type { RevisionName, StateView } from "@agenttx/engine";
 import { decodeRecord, encodeRecord } from "@agenttx/ledger";
-import type { RecordWrite } from "@agenttx/model";
+import type { Checkpoint, InvariantResult, RecordWrite } from "@agenttx/model";
 import type { RecoveryCore } from "./core.js";
-import { checkInvariants, type InvariantResult } from "./invariant.js";
+import { checkInvariants } from "./invariant.js";
 import { ledgerOf, lineageOf } from "./lineage.js";
 import { auditEntries, workflowAudit } from "./workflow-audit.js";
-import { type CheckpointRef, currentRevision, type WorkflowRecord } from "./workflow-record.js";
+import { currentRevision, type WorkflowRecord } from "./workflow-record.js";
 import { metaAfter, nameOf } from "./workflow-store.js";
 
-export interface Checkpoint extends CheckpointRef {
-  readonly name: string;
-  /** Version of the application's data in it. */
-  readonly schemaVersion: number;
-  /** Last entry of the revision's audit chain that it covers. */
-  readonly eventPosition: number;
-  readonly invariants: readonly InvariantResult[];
-  readonly validated: boolean;
-  readonly atMs: number;
-}
+export type { Checkpoint } from "@agenttx/model";
 
 const PREFIX = "flow-checkpoint/";
 /** What one read takes at once: those of other workflows follow. */

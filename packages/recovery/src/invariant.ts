@@ -2,7 +2,9 @@
 // checkpoints and before a workflow counts as recovered (C4, W4).
 
 import type { StateView } from "@agenttx/engine";
-import type { EffectRecord } from "@agenttx/model";
+import type { EffectRecord, InvariantResult } from "@agenttx/model";
+
+export type { InvariantResult } from "@agenttx/model";
 
 /** Every effect of the workflow that is not of a part taken back earlier, by age. */
 export type LedgerView = readonly EffectRecord[];
@@ -17,13 +19,6 @@ export interface Invariant {
    * such a key and the revision then writes it, its commit is a conflict.
    */
   check(view: StateView, ledger: LedgerView): Promise<InvariantAnswer> | InvariantAnswer;
-}
-
-export interface InvariantResult {
-  readonly name: string;
-  readonly holds: boolean;
-  /** Why not; null when it holds. */
-  readonly problem: string | null;
 }
 
 /** An invariant for `createRecovery`. `name` is shown to people and stored with checkpoints. */

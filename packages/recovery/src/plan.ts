@@ -6,16 +6,8 @@
 //   P2 Newest revision first, newest effect first: a reverse dependency order.
 
 import { createHash } from "node:crypto";
-import {
-  type CannotItem,
-  type CompensationPlan,
-  canonicalJson,
-  isOpen,
-  type LookUpItem,
-  planCompensation,
-  type UndoItem,
-} from "@agenttx/ledger";
-import type { EffectRecord, JsonValue } from "@agenttx/model";
+import { type CompensationPlan, canonicalJson, isOpen, planCompensation } from "@agenttx/ledger";
+import type { EffectRecord, JsonValue, LocalMutation, RecoveryPlan } from "@agenttx/model";
 import {
   type CheckpointChoice,
   type ChosenCheckpoint,
@@ -25,46 +17,9 @@ import type { RecoveryCore } from "./core.js";
 import { lineageOf, type Scope, scopeOf } from "./lineage.js";
 import { migrationPath } from "./migrations.js";
 import { auditEntries } from "./workflow-audit.js";
-import type { CheckpointRef, WorkflowRecord } from "./workflow-record.js";
+import type { WorkflowRecord } from "./workflow-record.js";
 
-interface InRevision {
-  readonly revision: number;
-}
-
-/** A state change in the database that going back takes away with the old revision. */
-export interface LocalMutation {
-  readonly revision: number;
-  readonly step: number;
-  readonly tool: string;
-}
-
-export interface RecoveryPlan {
-  readonly v: 1;
-  readonly workflow: string;
-  readonly namespace: string;
-  /** State when the plan was made; only a plan of a frozen workflow can be applied. */
-  readonly state: string;
-  readonly fencingToken: string;
-  readonly revision: number;
-  readonly checkpoint: CheckpointRef & { readonly name: string; readonly schemaVersion: number };
-  /** Versions that the application's migrations will be run from, in order. */
-  readonly migrations: readonly number[];
-  /** Steps after the checkpoint that stand now; their writes go with the old revision. */
-  readonly mutations: readonly LocalMutation[];
-  /** First of all: what happened is found out, then it is undone or dropped. */
-  readonly lookUp: readonly (LookUpItem & InRevision)[];
-  /** Staged effects that never leave. */
-  readonly drop: readonly string[];
-  /** In the order of execution. */
-  readonly undo: readonly (UndoItem & InRevision & { readonly undoUntilMs: number | null })[];
-  /** What stays, and why; each one goes to a person unless its tool comes back. */
-  readonly cannot: readonly (CannotItem & InRevision)[];
-  /** Whom the owners named for what needs a person. */
-  readonly needsPerson: readonly { readonly effectId: string; readonly owner: string | null }[];
-  /** Invariants that must hold before the workflow counts as recovered. */
-  readonly invariants: readonly string[];
-  readonly digest: string;
-}
+export type { LocalMutation, RecoveryPlan } from "@agenttx/model";
 
 /** A plan, and what applying it needs beside it. */
 export interface PlannedRecovery {
@@ -115,7 +70,7 @@ export async function planRecovery(
 }
 
 interface Part {
-  readonly scope: InRevision;
+  readonly scope: { readonly revision: number };
   readonly plan: CompensationPlan;
   readonly byId: ReadonlyMap<string, EffectRecord>;
   readonly mutations: readonly LocalMutation[];

@@ -2,37 +2,13 @@
 // go through the engine, which records actor and note.
 
 import { isOpen } from "@agenttx/ledger";
-import type { EffectRecord, JsonValue } from "@agenttx/model";
+import type { Evidence, JsonValue, ReconciliationItem } from "@agenttx/model";
 import type { RecoveryCore } from "./core.js";
 import { lineageOf, type Segment } from "./lineage.js";
 import { auditEntries } from "./workflow-audit.js";
 import type { WorkflowRecord } from "./workflow-record.js";
 
-/** One line of what was tried and found, from the audit chain or from late evidence. */
-export interface Evidence {
-  readonly atMs: number;
-  /** The ledger's word: request, lose, look-up, compensate, give-up …; `late-result` and the like. */
-  readonly event: string;
-  readonly why: string | null;
-  readonly actor: string | null;
-  /** What came too late (E6); null otherwise. */
-  readonly late: JsonValue;
-}
-
-export interface ReconciliationItem {
-  readonly workflow: string;
-  readonly revision: number;
-  readonly effect: EffectRecord;
-  /** Milliseconds since it was made; the age that alarms count. */
-  readonly ageMs: number;
-  readonly evidence: readonly Evidence[];
-  /** Effects that used its result, in whatever state they are. */
-  readonly dependants: readonly { readonly effectId: string; readonly state: string }[];
-  /** Null, or the moment after which its tool no longer undoes it. */
-  readonly undoUntilMs: number | null;
-  /** What to do instead of an undo, where its tool says so. */
-  readonly forwardRecovery: string | null;
-}
+export type { Evidence, ReconciliationItem } from "@agenttx/model";
 
 /** Oldest first. */
 export async function reconciliationItems(

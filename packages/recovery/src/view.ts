@@ -1,43 +1,12 @@
 // Owns what people and programs see of a workflow.
 
-import type { WorkflowState } from "@agenttx/ledger";
+import type { WorkflowView } from "@agenttx/model";
 import type { RecoveryCore } from "./core.js";
 import { statusOf } from "./finish.js";
 import { lineageOf, unsettledOf } from "./lineage.js";
-import {
-  type CheckpointRef,
-  currentRevision,
-  type RevisionEntry,
-  type WorkflowRecord,
-} from "./workflow-record.js";
+import { currentRevision, type WorkflowRecord } from "./workflow-record.js";
 
-export interface WorkflowView {
-  readonly id: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly state: WorkflowState;
-  readonly revision: number;
-  /** Of the current revision; FROZEN while its recovery holds it. */
-  readonly transaction: string;
-  readonly transactionStatus: string;
-  readonly owner: string;
-  readonly fencingToken: string;
-  readonly revisions: readonly RevisionEntry[];
-  /** The recovery under way; null while Running. */
-  readonly recovery: {
-    readonly actor: string;
-    readonly reason: string;
-    readonly requestedAtMs: number;
-    readonly checkpoint: CheckpointRef | null;
-    /** Effects that are still open: progress, and what is waited for. */
-    readonly open: readonly string[];
-    /** Why it does not go on although nothing is open. */
-    readonly problem: string | null;
-  } | null;
-  readonly createdAtMs: number;
-  readonly changedAtMs: number;
-}
+export type { WorkflowView } from "@agenttx/model";
 
 export async function viewOf(core: RecoveryCore, record: WorkflowRecord): Promise<WorkflowView> {
   const { recovery, run } = record;

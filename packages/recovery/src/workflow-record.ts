@@ -8,22 +8,14 @@
 
 import type { BeginRevision } from "@agenttx/engine";
 import { decodeRecord, encodeRecord, type WorkflowRecovery } from "@agenttx/ledger";
-import { AgentTxError, type RecordWrite } from "@agenttx/model";
+import {
+  AgentTxError,
+  type CheckpointRef,
+  type RecordWrite,
+  type RevisionEntry,
+} from "@agenttx/model";
 
-/** A place to go back to: after this step of this revision; step 0 = as the revision began. */
-export interface CheckpointRef {
-  readonly revision: number;
-  readonly step: number;
-}
-
-export interface RevisionEntry {
-  /** From 1, no gaps. */
-  readonly revision: number;
-  readonly transaction: string;
-  /** Null for the first one. */
-  readonly base: CheckpointRef | null;
-  readonly startedAtMs: number;
-}
+export type { CheckpointRef, RevisionEntry } from "@agenttx/model";
 
 /** The recovery that is under way; null while Running. */
 export interface RecoveryRun {

@@ -7,6 +7,7 @@
 
 import { createEngine, type RecoveryReport, type ToolShape } from "@agenttx/engine";
 import { AgentTxError } from "@agenttx/model";
+import { createRecovery, type RecoveryOptions, type ResumeReport } from "@agenttx/recovery";
 import { openStore } from "@agenttx/storage";
 import type { Logger } from "pino";
 import { Authenticator } from "./auth/authenticator.js";
@@ -36,6 +37,11 @@ export interface ServerOptions {
   readonly settings: Settings;
   /** Beside the built-in ones; one of the same name replaces the built-in. */
   readonly tools?: readonly ToolShape[];
+  /** What the application knows of its workflows (C4, C7). */
+  readonly recovery?: Pick<
+    RecoveryOptions,
+    "invariants" | "schemaVersion" | "migrations" | "checkpoints"
+  >;
   /** Default: JSON lines on stderr. */
   readonly log?: Logger;
 }
@@ -46,6 +52,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly httpPort: number | null;
   /** Resolves when what was open at the start has been taken care of. */
   readonly recovered: Promise<RecoveryReport>;
+  /** Resolves when every interrupted recovery of a workflow has gone on as far as it can. */
+  readonly workflowsResumed: Promise<ResumeReport>;
   readiness(): Readiness;
   /** Stops taking new transactions; what is open goes on. */
   drain(): void;
@@ -72,7 +80,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   for (const warning of store.warnings) log.warn(warning);
   try {
-    return await new Composition({ settings, log, authenticator, tools, store }).start();
+    return await new Composition({
+      settings,
+      log,
+      authenticator,
+      tools,
+      store,
+      recovery: options.recovery ?? {},
+    }).start();
   } catch (error) {
     await store.close();
     throw error;
@@ -85,6 +100,7 @@ interface Parts {
   readonly authenticator: Authenticator;
   readonly tools: readonly ToolShape[];
   readonly store: Awaited<ReturnType<typeof openStore>>;
+  readonly recovery: NonNullable<ServerOptions["recovery"]>;
 }
 
 class Composition {
@@ -136,6 +152,7 @@ class Composition {
     this.#deps = {
       engine,
       store,
+      recovery: createRecovery({ ...parts.recovery, engine, store }),
       tenants,
       streams,
       deadlines,
@@ -161,9 +178,13 @@ class Composition {
     await this.#countOpen();
     const { grpcPort, httpPort } = await this.#listenBoth();
     this.#sampler = startSampler(this.#deps);
+    // Before anything is settled: a workflow goes on by itself with its last effect (C6).
+    await this.#deps.recovery.start();
     const recovered = this.#recover();
+    const workflowsResumed = recovered.then(() => this.#resumeWorkflows());
     // Whoever asks for it sees the failure; a server without recovery goes on with new work.
     recovered.catch((error: unknown) => log.error({ err: error }, "recovery failed"));
+    workflowsResumed.catch((error: unknown) => log.error({ err: error }, "workflows not resumed"));
     this.#grpc.setServing(true);
     log.info({ grpcPort, httpPort, dataDir: settings.dataDir }, "serving");
     const close = () => {
@@ -174,6 +195,7 @@ class Composition {
       grpcPort: settings.listen.startsWith("unix:") ? null : grpcPort,
       httpPort,
       recovered,
+      workflowsResumed,
       readiness: () => this.readiness(),
       drain: () => this.#drain(),
       close,
@@ -241,6 +263,15 @@ class Composition {
     for (const problem of report.problems)
       log.error(problem, "a transaction could not be recovered");
     if (report.found > 0) log.info({ ...this.readiness().recovery }, "recovered");
+    return report;
+  }
+
+  async #resumeWorkflows(): Promise<ResumeReport> {
+    const { recovery, log } = this.#deps;
+    const report = await recovery.resumeAll();
+    for (const problem of report.problems) log.error(problem, "a workflow could not be continued");
+    const { found, running, waiting } = report;
+    if (found > 0) log.info({ found, running, waiting: waiting.length }, "workflows resumed");
     return report;
   }
 

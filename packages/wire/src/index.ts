@@ -5,6 +5,7 @@ import * as session from "./gen/agenttx/v1/session.js";
 import * as steps from "./gen/agenttx/v1/steps.js";
 import * as transactions from "./gen/agenttx/v1/transactions.js";
 import * as work from "./gen/agenttx/v1/work.js";
+import * as workflows from "./gen/agenttx/v1/workflows.js";
 
 export { effectFromWire, effectToWire } from "./effect-codec.js";
 export type { WireError } from "./error-codec.js";
@@ -31,4 +32,14 @@ export {
   viewFromWire,
   viewToWire,
 } from "./transaction-codec.js";
-export { effects, rollback, session, steps, transactions, work };
+export {
+  checkpointFromWire,
+  checkpointToWire,
+  itemFromWire,
+  itemToWire,
+  refFromWire,
+  refToWire,
+  workflowFromWire,
+  workflowToWire,
+} from "./workflow-codec.js";
+export { effects, rollback, session, steps, transactions, work, workflows };

@@ -8,6 +8,7 @@ import * as session from "./gen/agenttx/v1/session.js";
 import * as steps from "./gen/agenttx/v1/steps.js";
 import * as transactions from "./gen/agenttx/v1/transactions.js";
 import * as work from "./gen/agenttx/v1/work.js";
+import * as workflows from "./gen/agenttx/v1/workflows.js";
 import { encodeMessage, type MessageCodec } from "./message-writer.js";
 
 function method<Name extends keyof typeof AgentTxServiceService, Request, Response>(
@@ -79,4 +80,56 @@ export const agentTxService = {
     effects.ResolveEffectResponse,
   ),
   getAudit: method("getAudit", effects.GetAuditRequest, effects.GetAuditResponse),
+  startWorkflow: method(
+    "startWorkflow",
+    workflows.StartWorkflowRequest,
+    workflows.StartWorkflowResponse,
+  ),
+  acquireOwnership: method(
+    "acquireOwnership",
+    workflows.AcquireOwnershipRequest,
+    workflows.AcquireOwnershipResponse,
+  ),
+  getWorkflow: method("getWorkflow", workflows.GetWorkflowRequest, workflows.GetWorkflowResponse),
+  listWorkflows: method(
+    "listWorkflows",
+    workflows.ListWorkflowsRequest,
+    workflows.ListWorkflowsResponse,
+  ),
+  takeCheckpoint: method(
+    "takeCheckpoint",
+    workflows.TakeCheckpointRequest,
+    workflows.TakeCheckpointResponse,
+  ),
+  listCheckpoints: method(
+    "listCheckpoints",
+    workflows.ListCheckpointsRequest,
+    workflows.ListCheckpointsResponse,
+  ),
+  commitWorkflow: method(
+    "commitWorkflow",
+    workflows.CommitWorkflowRequest,
+    workflows.CommitWorkflowResponse,
+  ),
+  freeze: method("freeze", workflows.FreezeRequest, workflows.FreezeResponse),
+  planRecovery: method(
+    "planRecovery",
+    workflows.PlanRecoveryRequest,
+    workflows.PlanRecoveryResponse,
+  ),
+  applyRecovery: method(
+    "applyRecovery",
+    workflows.ApplyRecoveryRequest,
+    workflows.ApplyRecoveryResponse,
+  ),
+  resumeRecovery: method(
+    "resumeRecovery",
+    workflows.ResumeRecoveryRequest,
+    workflows.ResumeRecoveryResponse,
+  ),
+  replayWorkflow: method(
+    "replayWorkflow",
+    workflows.ReplayWorkflowRequest,
+    workflows.ReplayWorkflowResponse,
+  ),
 } satisfies Record<keyof typeof AgentTxServiceService, unknown>;

@@ -9,6 +9,7 @@ import { API_VERSION, type Output } from "../output.js";
 import type { CommandContext } from "../program.js";
 import { loadTools } from "../tools-module.js";
 import { type FlagValues, readConfig } from "./config.js";
+import { readRecoverySettings } from "./recovery/session.js";
 
 export async function serve(context: CommandContext, flags: FlagValues): Promise<number> {
   const { output } = context;
@@ -21,6 +22,7 @@ export async function serve(context: CommandContext, flags: FlagValues): Promise
   const server = await startServer({
     settings: quiet ? { ...settings, logLevel: "warn" } : settings,
     tools,
+    recovery: await readRecoverySettings(settings.tools),
   });
   announce(output, server, settings);
   await stopped(output, server);

@@ -41,3 +41,15 @@ export function requireTool(principal: Principal, tool: string): void {
     details: { tool },
   });
 }
+
+/**
+ * Who acted is what the token says; without tokens it is what the caller says. Throws
+ * PERMISSION_DENIED when both differ.
+ */
+export function actorOf({ principal }: { readonly principal: Principal }, said: string): string {
+  const actor = principal === LOCAL_PRINCIPAL && said !== "" ? said : principal.name;
+  if (said === "" || said === actor) return actor;
+  throw new AgentTxError("PERMISSION_DENIED", "`actor` is not the owner of this token.", {
+    details: { field: "actor" },
+  });
+}

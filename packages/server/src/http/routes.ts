@@ -98,6 +98,68 @@ export const UNARY_ROUTES: readonly Route<UnaryName>[] = [
     path: "/v1/work/complete",
     summary: "Answer a work item",
   },
+  { call: "startWorkflow", method: "post", path: "/v1/workflows", summary: "Start a workflow" },
+  { call: "listWorkflows", method: "get", path: "/v1/workflows", summary: "List workflows" },
+  {
+    call: "getWorkflow",
+    method: "get",
+    path: "/v1/workflows/{workflowId}",
+    summary: "Read a workflow",
+  },
+  {
+    call: "acquireOwnership",
+    method: "post",
+    path: "/v1/workflows/{workflowId}/owner",
+    summary: "Take a running workflow",
+  },
+  {
+    call: "takeCheckpoint",
+    method: "post",
+    path: "/v1/workflows/{workflowId}/checkpoints",
+    summary: "Take a checkpoint",
+  },
+  {
+    call: "listCheckpoints",
+    method: "get",
+    path: "/v1/workflows/{workflowId}/checkpoints",
+    summary: "List checkpoints",
+  },
+  {
+    call: "commitWorkflow",
+    method: "post",
+    path: "/v1/workflows/{workflowId}/commit",
+    summary: "Commit the current revision",
+  },
+  {
+    call: "freeze",
+    method: "post",
+    path: "/v1/workflows/{workflowId}/freeze",
+    summary: "Stop a workflow",
+  },
+  {
+    call: "planRecovery",
+    method: "post",
+    path: "/v1/workflows/{workflowId}/plan",
+    summary: "Show what going back would do",
+  },
+  {
+    call: "applyRecovery",
+    method: "post",
+    path: "/v1/workflows/{workflowId}/apply",
+    summary: "Carry a plan out",
+  },
+  {
+    call: "resumeRecovery",
+    method: "post",
+    path: "/v1/workflows/{workflowId}/resume",
+    summary: "Go on with a recovery",
+  },
+  {
+    call: "replayWorkflow",
+    method: "get",
+    path: "/v1/workflows/{workflowId}/replay",
+    summary: "Tell decisions and facts again",
+  },
 ];
 
 /** Answered as server-sent events, one message an event. */

@@ -2,6 +2,7 @@
 
 import type { Engine } from "@agenttx/engine";
 import type { Store } from "@agenttx/model";
+import type { Recovery } from "@agenttx/recovery";
 import type { Logger } from "pino";
 import type { OpenStreams } from "../auth/open-streams.js";
 import type { Deadlines } from "../limits/deadlines.js";
@@ -14,6 +15,7 @@ import type { WorkQueue } from "../work/work-queue.js";
 export interface ServiceDeps {
   readonly engine: Engine;
   readonly store: Store;
+  readonly recovery: Recovery;
   readonly tenants: Tenants;
   readonly streams: OpenStreams;
   readonly deadlines: Deadlines;

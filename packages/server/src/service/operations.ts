@@ -9,11 +9,12 @@ import {
 import {
   type effects,
   effectToWire,
+  itemToWire,
   statusFromWire,
   summaryToWire,
   type transactions,
 } from "@agenttx/wire";
-import { LOCAL_PRINCIPAL, requireScope } from "../auth/principal.js";
+import { actorOf, requireScope } from "../auth/principal.js";
 import type { CallContext } from "./context.js";
 import type { ServiceDeps } from "./deps.js";
 import { makePageToken, pageSize, readCount, readPageToken } from "./page-token.js";
@@ -85,6 +86,7 @@ export async function listReconciliation(
 ): Promise<effects.ListReconciliationResponse> {
   requireScope(context.principal, "read");
   const { tenant } = context.principal;
+  if (request.workflowId !== "") return itemsOfWorkflow(deps, tenant, request.workflowId);
   const scope = `reconciliation:${tenant}`;
   const after = readPageToken(scope, request.pageToken);
   const limit = pageSize(request.pageSize);
@@ -99,6 +101,21 @@ export async function listReconciliation(
   return {
     effects: page.map(effectToWire),
     nextPageToken: ended ? "" : makePageToken(scope, last.effectId),
+    items: [],
+  };
+}
+
+/** What is open in one workflow, with its evidence (C6). */
+async function itemsOfWorkflow(
+  deps: ServiceDeps,
+  namespace: string,
+  workflowId: string,
+): Promise<effects.ListReconciliationResponse> {
+  const items = await deps.recovery.reconciliation.list(workflowId, { namespace });
+  return {
+    effects: items.map(({ effect }) => effectToWire(effect)),
+    nextPageToken: "",
+    items: items.map(itemToWire),
   };
 }
 
@@ -120,21 +137,14 @@ export async function resolveEffect(
   request: effects.ResolveEffectRequest,
 ): Promise<effects.ResolveEffectResponse> {
   requireScope(context.principal, "operate");
-  const { principal } = context;
-  const { name, tenant } = principal;
+  const { tenant } = context.principal;
   const kind = KINDS.find((known) => known === request.kind);
   if (kind === undefined) {
     throw new AgentTxError("INVALID_ARGUMENT", `\`kind\` is one of ${KINDS.join(", ")}.`, {
       details: { field: "kind" },
     });
   }
-  // Who it was is what the token says; without tokens it is what the caller says.
-  const actor = principal === LOCAL_PRINCIPAL && request.actor !== "" ? request.actor : name;
-  if (request.actor !== "" && request.actor !== actor) {
-    throw new AgentTxError("PERMISSION_DENIED", "`actor` is not the owner of this token.", {
-      details: { field: "actor" },
-    });
-  }
+  const actor = actorOf(context, request.actor);
   const effect = await deps.engine.resolveEffect(
     request.effectId,
     { kind, actor, note: request.note },

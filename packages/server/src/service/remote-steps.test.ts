@@ -9,6 +9,7 @@ import type { ServiceDeps } from "./deps.js";
 import { RemoteSteps } from "./remote-steps.js";
 
 const ASKED = {
+  fencingToken: 0n,
   toolName: "search",
   effectClass: "read-only",
   argumentsJson: "{}",

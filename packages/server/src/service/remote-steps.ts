@@ -12,7 +12,7 @@ import { requireScope, requireTool } from "../auth/principal.js";
 import { type PreparedCall, type RemoteResult, remoteToolName } from "../work/remote-tools.js";
 import type { CallContext } from "./context.js";
 import type { ServiceDeps } from "./deps.js";
-import { find, stepOptions } from "./transactions.js";
+import { find, findOwned, stepOptions } from "./transactions.js";
 
 interface RemoteStep {
   /** Everything that was asked: an equal request is the same step. */
@@ -50,7 +50,7 @@ export class RemoteSteps {
     requireScope(context.principal, "run");
     requireTool(context.principal, request.toolName);
     const name = remoteToolName(request.effectClass, request.toolName);
-    const tx = await find(this.#deps, context, request.transactionId);
+    const tx = await findOwned(this.#deps, context, request);
     const { requestId, stepId, argumentsJson, rawContext } = request;
     const key = JSON.stringify([requestId, stepId, name, argumentsJson, rawContext]);
     const known = this.#steps.get(tx.id);

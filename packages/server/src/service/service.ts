@@ -9,6 +9,7 @@ import {
   type transactions,
   type WireError,
   type work,
+  type workflows,
 } from "@agenttx/wire";
 import { type CallContext, publicError } from "./context.js";
 import type { ServiceDeps } from "./deps.js";
@@ -16,6 +17,7 @@ import * as operations from "./operations.js";
 import { RemoteSteps } from "./remote-steps.js";
 import * as calls from "./transactions.js";
 import { completeWork } from "./work.js";
+import * as flows from "./workflows.js";
 
 type Handler<Request, Response> = (context: CallContext, request: Request) => Promise<Response>;
 
@@ -41,6 +43,18 @@ interface Messages {
   listEffects: [effects.ListEffectsRequest, effects.ListEffectsResponse];
   listReconciliation: [effects.ListReconciliationRequest, effects.ListReconciliationResponse];
   resolveEffect: [effects.ResolveEffectRequest, effects.ResolveEffectResponse];
+  startWorkflow: [workflows.StartWorkflowRequest, workflows.StartWorkflowResponse];
+  acquireOwnership: [workflows.AcquireOwnershipRequest, workflows.AcquireOwnershipResponse];
+  getWorkflow: [workflows.GetWorkflowRequest, workflows.GetWorkflowResponse];
+  listWorkflows: [workflows.ListWorkflowsRequest, workflows.ListWorkflowsResponse];
+  takeCheckpoint: [workflows.TakeCheckpointRequest, workflows.TakeCheckpointResponse];
+  listCheckpoints: [workflows.ListCheckpointsRequest, workflows.ListCheckpointsResponse];
+  commitWorkflow: [workflows.CommitWorkflowRequest, workflows.CommitWorkflowResponse];
+  freeze: [workflows.FreezeRequest, workflows.FreezeResponse];
+  planRecovery: [workflows.PlanRecoveryRequest, workflows.PlanRecoveryResponse];
+  applyRecovery: [workflows.ApplyRecoveryRequest, workflows.ApplyRecoveryResponse];
+  resumeRecovery: [workflows.ResumeRecoveryRequest, workflows.ResumeRecoveryResponse];
+  replayWorkflow: [workflows.ReplayWorkflowRequest, workflows.ReplayWorkflowResponse];
 }
 
 export type UnaryName = keyof Messages;
@@ -64,6 +78,18 @@ export const UNARY_NAMES: readonly UnaryName[] = [
   "listEffects",
   "listReconciliation",
   "resolveEffect",
+  "startWorkflow",
+  "acquireOwnership",
+  "getWorkflow",
+  "listWorkflows",
+  "takeCheckpoint",
+  "listCheckpoints",
+  "commitWorkflow",
+  "freeze",
+  "planRecovery",
+  "applyRecovery",
+  "resumeRecovery",
+  "replayWorkflow",
 ];
 
 function makeCalls(deps: ServiceDeps, remote: RemoteSteps): UnaryCalls {
@@ -88,6 +114,18 @@ function makeCalls(deps: ServiceDeps, remote: RemoteSteps): UnaryCalls {
     listEffects: bind(operations.listEffects),
     listReconciliation: bind(operations.listReconciliation),
     resolveEffect: bind(operations.resolveEffect),
+    startWorkflow: bind(flows.startWorkflow),
+    acquireOwnership: bind(flows.acquireOwnership),
+    getWorkflow: bind(flows.getWorkflow),
+    listWorkflows: bind(flows.listWorkflows),
+    takeCheckpoint: bind(flows.takeCheckpoint),
+    listCheckpoints: bind(flows.listCheckpoints),
+    commitWorkflow: bind(flows.commitWorkflow),
+    freeze: bind(flows.freeze),
+    planRecovery: bind(flows.planRecovery),
+    applyRecovery: bind(flows.applyRecovery),
+    resumeRecovery: bind(flows.resumeRecovery),
+    replayWorkflow: bind(flows.replayWorkflow),
   };
 }
 
@@ -155,10 +193,15 @@ export class Service {
 }
 
 /** Ids for the log; nothing else of a request goes there. */
-function idsOf(request: unknown): { readonly transaction?: string; readonly requestId?: string } {
+function idsOf(request: unknown): {
+  readonly transaction?: string;
+  readonly workflow?: string;
+  readonly requestId?: string;
+} {
   if (typeof request !== "object" || request === null) return {};
-  const { transactionId, requestId } = request as Readonly<Record<string, unknown>>;
+  const { transactionId, workflowId, requestId } = request as Readonly<Record<string, unknown>>;
   return {
+    ...(typeof workflowId === "string" ? { workflow: workflowId.slice(0, 128) } : {}),
     ...(typeof transactionId === "string" ? { transaction: transactionId.slice(0, 64) } : {}),
     ...(typeof requestId === "string" ? { requestId: requestId.slice(0, 128) } : {}),
   };

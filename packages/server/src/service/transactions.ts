@@ -36,6 +36,25 @@ export async function find(
   return deps.engine.resume(id, { namespace: context.principal.tenant });
 }
 
+/**
+ * The handle of the owner with this fencing token; 0 = whoever asks. The handle writes for that owner
+ * alone: storage refuses it when another takes the transaction meanwhile (C3).
+ */
+export async function findOwned(
+  deps: ServiceDeps,
+  context: CallContext,
+  request: { readonly transactionId: string; readonly fencingToken: bigint },
+): Promise<Transaction> {
+  const tx = await find(deps, context, request.transactionId);
+  const { fencingToken: given } = request;
+  if (given === 0n || given === tx.fencingToken) return tx;
+  throw new AgentTxError(
+    "STALE_OWNER",
+    "Another owner has taken this workflow; nothing was changed. Acquire it, or leave it alone.",
+    { details: { transaction: tx.id, given: `${given}` } },
+  );
+}
+
 export async function begin(
   deps: ServiceDeps,
   context: CallContext,
@@ -70,7 +89,7 @@ export async function step(
 ): Promise<steps.ExecuteStepResponse> {
   requireScope(context.principal, "run");
   requireTool(context.principal, request.toolName);
-  const tx = await find(deps, context, request.transactionId);
+  const tx = await findOwned(deps, context, request);
   const outcome = await tx.step(request.toolName, {}, stepOptions(request));
   return outcomeToWire(outcome);
 }
@@ -92,7 +111,7 @@ export async function commit(
   request: transactions.CommitTransactionRequest,
 ): Promise<transactions.CommitTransactionResponse> {
   requireScope(context.principal, "run");
-  const tx = await find(deps, context, request.transactionId);
+  const tx = await findOwned(deps, context, request);
   return commitToWire(await tx.commit());
 }
 
@@ -102,7 +121,7 @@ export async function rollback(
   request: transactions.RollbackTransactionRequest,
 ): Promise<transactions.RollbackTransactionResponse> {
   requireScope(context.principal, "run");
-  const tx = await find(deps, context, request.transactionId);
+  const tx = await findOwned(deps, context, request);
   const { toStep = 0, reason } = request;
   if (toStep > 0)
     return rollbackToWire(await tx.rollback(toStep, given("requestId", request.requestId)));
@@ -115,7 +134,7 @@ export async function reportFailure(
   request: steps.ReportFailureRequest,
 ): Promise<steps.ReportFailureResponse> {
   requireScope(context.principal, "run");
-  const tx = await find(deps, context, request.transactionId);
+  const tx = await findOwned(deps, context, request);
   const outcome = await tx.reportFailure(request.stepId, {
     text: request.text,
     ...given("key", request.key),

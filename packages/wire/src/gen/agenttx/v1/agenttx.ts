@@ -59,6 +59,32 @@ import {
   WatchTransactionsResponse,
 } from "./transactions.js";
 import { CompleteWorkRequest, CompleteWorkResponse, PullWorkRequest, PullWorkResponse } from "./work.js";
+import {
+  AcquireOwnershipRequest,
+  AcquireOwnershipResponse,
+  ApplyRecoveryRequest,
+  ApplyRecoveryResponse,
+  CommitWorkflowRequest,
+  CommitWorkflowResponse,
+  FreezeRequest,
+  FreezeResponse,
+  GetWorkflowRequest,
+  GetWorkflowResponse,
+  ListCheckpointsRequest,
+  ListCheckpointsResponse,
+  ListWorkflowsRequest,
+  ListWorkflowsResponse,
+  PlanRecoveryRequest,
+  PlanRecoveryResponse,
+  ReplayWorkflowRequest,
+  ReplayWorkflowResponse,
+  ResumeRecoveryRequest,
+  ResumeRecoveryResponse,
+  StartWorkflowRequest,
+  StartWorkflowResponse,
+  TakeCheckpointRequest,
+  TakeCheckpointResponse,
+} from "./workflows.js";
 
 export const protobufPackage = "agenttx.v1";
 
@@ -273,6 +299,140 @@ export const AgentTxServiceService = {
     responseSerialize: (value: GetAuditResponse): Buffer => Buffer.from(GetAuditResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetAuditResponse => GetAuditResponse.decode(value),
   },
+  /** Begins a workflow and its first revision. Steps go to its transaction. */
+  startWorkflow: {
+    path: "/agenttx.v1.AgentTxService/StartWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: StartWorkflowRequest): Buffer => Buffer.from(StartWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): StartWorkflowRequest => StartWorkflowRequest.decode(value),
+    responseSerialize: (value: StartWorkflowResponse): Buffer =>
+      Buffer.from(StartWorkflowResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StartWorkflowResponse => StartWorkflowResponse.decode(value),
+  },
+  /** Takes a running workflow from whoever has it: older tokens are refused from now on. */
+  acquireOwnership: {
+    path: "/agenttx.v1.AgentTxService/AcquireOwnership" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: AcquireOwnershipRequest): Buffer =>
+      Buffer.from(AcquireOwnershipRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): AcquireOwnershipRequest => AcquireOwnershipRequest.decode(value),
+    responseSerialize: (value: AcquireOwnershipResponse): Buffer =>
+      Buffer.from(AcquireOwnershipResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): AcquireOwnershipResponse => AcquireOwnershipResponse.decode(value),
+  },
+  getWorkflow: {
+    path: "/agenttx.v1.AgentTxService/GetWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetWorkflowRequest): Buffer => Buffer.from(GetWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetWorkflowRequest => GetWorkflowRequest.decode(value),
+    responseSerialize: (value: GetWorkflowResponse): Buffer => Buffer.from(GetWorkflowResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetWorkflowResponse => GetWorkflowResponse.decode(value),
+  },
+  /** In the order of their ids, paged. */
+  listWorkflows: {
+    path: "/agenttx.v1.AgentTxService/ListWorkflows" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListWorkflowsRequest): Buffer => Buffer.from(ListWorkflowsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListWorkflowsRequest => ListWorkflowsRequest.decode(value),
+    responseSerialize: (value: ListWorkflowsResponse): Buffer =>
+      Buffer.from(ListWorkflowsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListWorkflowsResponse => ListWorkflowsResponse.decode(value),
+  },
+  /** A place to come back to; invariants are evaluated and stored with it. */
+  takeCheckpoint: {
+    path: "/agenttx.v1.AgentTxService/TakeCheckpoint" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: TakeCheckpointRequest): Buffer =>
+      Buffer.from(TakeCheckpointRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): TakeCheckpointRequest => TakeCheckpointRequest.decode(value),
+    responseSerialize: (value: TakeCheckpointResponse): Buffer =>
+      Buffer.from(TakeCheckpointResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): TakeCheckpointResponse => TakeCheckpointResponse.decode(value),
+  },
+  listCheckpoints: {
+    path: "/agenttx.v1.AgentTxService/ListCheckpoints" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListCheckpointsRequest): Buffer =>
+      Buffer.from(ListCheckpointsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListCheckpointsRequest => ListCheckpointsRequest.decode(value),
+    responseSerialize: (value: ListCheckpointsResponse): Buffer =>
+      Buffer.from(ListCheckpointsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListCheckpointsResponse => ListCheckpointsResponse.decode(value),
+  },
+  /** Commits the current revision and puts the replaced ones away. */
+  commitWorkflow: {
+    path: "/agenttx.v1.AgentTxService/CommitWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CommitWorkflowRequest): Buffer =>
+      Buffer.from(CommitWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CommitWorkflowRequest => CommitWorkflowRequest.decode(value),
+    responseSerialize: (value: CommitWorkflowResponse): Buffer =>
+      Buffer.from(CommitWorkflowResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CommitWorkflowResponse => CommitWorkflowResponse.decode(value),
+  },
+  /** Stops new work: the owner is refused everywhere from now on. */
+  freeze: {
+    path: "/agenttx.v1.AgentTxService/Freeze" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FreezeRequest): Buffer => Buffer.from(FreezeRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FreezeRequest => FreezeRequest.decode(value),
+    responseSerialize: (value: FreezeResponse): Buffer => Buffer.from(FreezeResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): FreezeResponse => FreezeResponse.decode(value),
+  },
+  /** What going back would do. */
+  planRecovery: {
+    path: "/agenttx.v1.AgentTxService/PlanRecovery" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PlanRecoveryRequest): Buffer => Buffer.from(PlanRecoveryRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PlanRecoveryRequest => PlanRecoveryRequest.decode(value),
+    responseSerialize: (value: PlanRecoveryResponse): Buffer =>
+      Buffer.from(PlanRecoveryResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PlanRecoveryResponse => PlanRecoveryResponse.decode(value),
+  },
+  /** Carries a plan out: to the new revision, or to what needs a person. */
+  applyRecovery: {
+    path: "/agenttx.v1.AgentTxService/ApplyRecovery" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ApplyRecoveryRequest): Buffer => Buffer.from(ApplyRecoveryRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ApplyRecoveryRequest => ApplyRecoveryRequest.decode(value),
+    responseSerialize: (value: ApplyRecoveryResponse): Buffer =>
+      Buffer.from(ApplyRecoveryResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ApplyRecoveryResponse => ApplyRecoveryResponse.decode(value),
+  },
+  /** Goes on with a recovery that was held, or whose problem was put right. */
+  resumeRecovery: {
+    path: "/agenttx.v1.AgentTxService/ResumeRecovery" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ResumeRecoveryRequest): Buffer =>
+      Buffer.from(ResumeRecoveryRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ResumeRecoveryRequest => ResumeRecoveryRequest.decode(value),
+    responseSerialize: (value: ResumeRecoveryResponse): Buffer =>
+      Buffer.from(ResumeRecoveryResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ResumeRecoveryResponse => ResumeRecoveryResponse.decode(value),
+  },
+  /** The recorded facts and decisions once more. */
+  replayWorkflow: {
+    path: "/agenttx.v1.AgentTxService/ReplayWorkflow" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReplayWorkflowRequest): Buffer =>
+      Buffer.from(ReplayWorkflowRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReplayWorkflowRequest => ReplayWorkflowRequest.decode(value),
+    responseSerialize: (value: ReplayWorkflowResponse): Buffer =>
+      Buffer.from(ReplayWorkflowResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReplayWorkflowResponse => ReplayWorkflowResponse.decode(value),
+  },
 } as const;
 
 export interface AgentTxServiceServer extends UntypedServiceImplementation {
@@ -310,6 +470,28 @@ export interface AgentTxServiceServer extends UntypedServiceImplementation {
   resolveEffect: handleUnaryCall<ResolveEffectRequest, ResolveEffectResponse>;
   /** The audit chain of one transaction. */
   getAudit: handleServerStreamingCall<GetAuditRequest, GetAuditResponse>;
+  /** Begins a workflow and its first revision. Steps go to its transaction. */
+  startWorkflow: handleUnaryCall<StartWorkflowRequest, StartWorkflowResponse>;
+  /** Takes a running workflow from whoever has it: older tokens are refused from now on. */
+  acquireOwnership: handleUnaryCall<AcquireOwnershipRequest, AcquireOwnershipResponse>;
+  getWorkflow: handleUnaryCall<GetWorkflowRequest, GetWorkflowResponse>;
+  /** In the order of their ids, paged. */
+  listWorkflows: handleUnaryCall<ListWorkflowsRequest, ListWorkflowsResponse>;
+  /** A place to come back to; invariants are evaluated and stored with it. */
+  takeCheckpoint: handleUnaryCall<TakeCheckpointRequest, TakeCheckpointResponse>;
+  listCheckpoints: handleUnaryCall<ListCheckpointsRequest, ListCheckpointsResponse>;
+  /** Commits the current revision and puts the replaced ones away. */
+  commitWorkflow: handleUnaryCall<CommitWorkflowRequest, CommitWorkflowResponse>;
+  /** Stops new work: the owner is refused everywhere from now on. */
+  freeze: handleUnaryCall<FreezeRequest, FreezeResponse>;
+  /** What going back would do. */
+  planRecovery: handleUnaryCall<PlanRecoveryRequest, PlanRecoveryResponse>;
+  /** Carries a plan out: to the new revision, or to what needs a person. */
+  applyRecovery: handleUnaryCall<ApplyRecoveryRequest, ApplyRecoveryResponse>;
+  /** Goes on with a recovery that was held, or whose problem was put right. */
+  resumeRecovery: handleUnaryCall<ResumeRecoveryRequest, ResumeRecoveryResponse>;
+  /** The recorded facts and decisions once more. */
+  replayWorkflow: handleUnaryCall<ReplayWorkflowRequest, ReplayWorkflowResponse>;
 }
 
 export interface AgentTxServiceClient extends Client {
@@ -563,6 +745,196 @@ export interface AgentTxServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<GetAuditResponse>;
+  /** Begins a workflow and its first revision. Steps go to its transaction. */
+  startWorkflow(
+    request: StartWorkflowRequest,
+    callback: (error: ServiceError | null, response: StartWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  startWorkflow(
+    request: StartWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: StartWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  startWorkflow(
+    request: StartWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: StartWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  /** Takes a running workflow from whoever has it: older tokens are refused from now on. */
+  acquireOwnership(
+    request: AcquireOwnershipRequest,
+    callback: (error: ServiceError | null, response: AcquireOwnershipResponse) => void,
+  ): ClientUnaryCall;
+  acquireOwnership(
+    request: AcquireOwnershipRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: AcquireOwnershipResponse) => void,
+  ): ClientUnaryCall;
+  acquireOwnership(
+    request: AcquireOwnershipRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: AcquireOwnershipResponse) => void,
+  ): ClientUnaryCall;
+  getWorkflow(
+    request: GetWorkflowRequest,
+    callback: (error: ServiceError | null, response: GetWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  getWorkflow(
+    request: GetWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  getWorkflow(
+    request: GetWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  /** In the order of their ids, paged. */
+  listWorkflows(
+    request: ListWorkflowsRequest,
+    callback: (error: ServiceError | null, response: ListWorkflowsResponse) => void,
+  ): ClientUnaryCall;
+  listWorkflows(
+    request: ListWorkflowsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListWorkflowsResponse) => void,
+  ): ClientUnaryCall;
+  listWorkflows(
+    request: ListWorkflowsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListWorkflowsResponse) => void,
+  ): ClientUnaryCall;
+  /** A place to come back to; invariants are evaluated and stored with it. */
+  takeCheckpoint(
+    request: TakeCheckpointRequest,
+    callback: (error: ServiceError | null, response: TakeCheckpointResponse) => void,
+  ): ClientUnaryCall;
+  takeCheckpoint(
+    request: TakeCheckpointRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: TakeCheckpointResponse) => void,
+  ): ClientUnaryCall;
+  takeCheckpoint(
+    request: TakeCheckpointRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: TakeCheckpointResponse) => void,
+  ): ClientUnaryCall;
+  listCheckpoints(
+    request: ListCheckpointsRequest,
+    callback: (error: ServiceError | null, response: ListCheckpointsResponse) => void,
+  ): ClientUnaryCall;
+  listCheckpoints(
+    request: ListCheckpointsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListCheckpointsResponse) => void,
+  ): ClientUnaryCall;
+  listCheckpoints(
+    request: ListCheckpointsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListCheckpointsResponse) => void,
+  ): ClientUnaryCall;
+  /** Commits the current revision and puts the replaced ones away. */
+  commitWorkflow(
+    request: CommitWorkflowRequest,
+    callback: (error: ServiceError | null, response: CommitWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  commitWorkflow(
+    request: CommitWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CommitWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  commitWorkflow(
+    request: CommitWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CommitWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  /** Stops new work: the owner is refused everywhere from now on. */
+  freeze(
+    request: FreezeRequest,
+    callback: (error: ServiceError | null, response: FreezeResponse) => void,
+  ): ClientUnaryCall;
+  freeze(
+    request: FreezeRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: FreezeResponse) => void,
+  ): ClientUnaryCall;
+  freeze(
+    request: FreezeRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: FreezeResponse) => void,
+  ): ClientUnaryCall;
+  /** What going back would do. */
+  planRecovery(
+    request: PlanRecoveryRequest,
+    callback: (error: ServiceError | null, response: PlanRecoveryResponse) => void,
+  ): ClientUnaryCall;
+  planRecovery(
+    request: PlanRecoveryRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PlanRecoveryResponse) => void,
+  ): ClientUnaryCall;
+  planRecovery(
+    request: PlanRecoveryRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PlanRecoveryResponse) => void,
+  ): ClientUnaryCall;
+  /** Carries a plan out: to the new revision, or to what needs a person. */
+  applyRecovery(
+    request: ApplyRecoveryRequest,
+    callback: (error: ServiceError | null, response: ApplyRecoveryResponse) => void,
+  ): ClientUnaryCall;
+  applyRecovery(
+    request: ApplyRecoveryRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ApplyRecoveryResponse) => void,
+  ): ClientUnaryCall;
+  applyRecovery(
+    request: ApplyRecoveryRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ApplyRecoveryResponse) => void,
+  ): ClientUnaryCall;
+  /** Goes on with a recovery that was held, or whose problem was put right. */
+  resumeRecovery(
+    request: ResumeRecoveryRequest,
+    callback: (error: ServiceError | null, response: ResumeRecoveryResponse) => void,
+  ): ClientUnaryCall;
+  resumeRecovery(
+    request: ResumeRecoveryRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ResumeRecoveryResponse) => void,
+  ): ClientUnaryCall;
+  resumeRecovery(
+    request: ResumeRecoveryRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ResumeRecoveryResponse) => void,
+  ): ClientUnaryCall;
+  /** The recorded facts and decisions once more. */
+  replayWorkflow(
+    request: ReplayWorkflowRequest,
+    callback: (error: ServiceError | null, response: ReplayWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  replayWorkflow(
+    request: ReplayWorkflowRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReplayWorkflowResponse) => void,
+  ): ClientUnaryCall;
+  replayWorkflow(
+    request: ReplayWorkflowRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReplayWorkflowResponse) => void,
+  ): ClientUnaryCall;
 }
 
 export const AgentTxServiceClient = makeGenericClientConstructor(

@@ -72,11 +72,42 @@ export interface ListEffectsResponse {
 export interface ListReconciliationRequest {
   pageSize: number;
   pageToken: string;
+  /** Only what is open in this workflow, all at once, with its evidence in `items`. */
+  workflowId: string;
 }
 
 export interface ListReconciliationResponse {
   effects: Effect[];
   nextPageToken: string;
+  items: ReconciliationItem[];
+}
+
+export interface ReconciliationItem {
+  workflowId: string;
+  revision: number;
+  effect:
+    | Effect
+    | undefined;
+  /** Milliseconds since it was made; the age that alarms count. */
+  ageMs: bigint;
+  evidence: Evidence[];
+  /** Effects that used its result, in whatever state they are. */
+  dependants: Dependant[];
+}
+
+/** One line of what was tried and found. */
+export interface Evidence {
+  atMs: bigint;
+  event: string;
+  why: string;
+  actor: string;
+  /** What came too late; empty otherwise. */
+  lateJson: string;
+}
+
+export interface Dependant {
+  effectId: string;
+  state: string;
 }
 
 export interface ResolveEffectRequest {
@@ -1039,7 +1070,7 @@ export const ListEffectsResponse: MessageFns<ListEffectsResponse> = {
 };
 
 function createBaseListReconciliationRequest(): ListReconciliationRequest {
-  return { pageSize: 0, pageToken: "" };
+  return { pageSize: 0, pageToken: "", workflowId: "" };
 }
 
 export const ListReconciliationRequest: MessageFns<ListReconciliationRequest> = {
@@ -1049,6 +1080,9 @@ export const ListReconciliationRequest: MessageFns<ListReconciliationRequest> = 
     }
     if (message.pageToken !== "") {
       writer.uint32(18).string(message.pageToken);
+    }
+    if (message.workflowId !== "") {
+      writer.uint32(26).string(message.workflowId);
     }
     return writer;
   },
@@ -1082,6 +1116,14 @@ export const ListReconciliationRequest: MessageFns<ListReconciliationRequest> = 
             message.pageToken = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1106,6 +1148,11 @@ export const ListReconciliationRequest: MessageFns<ListReconciliationRequest> = 
         : isSet(object.page_token)
         ? globalThis.String(object.page_token)
         : "",
+      workflowId: isSet(object.workflowId)
+        ? globalThis.String(object.workflowId)
+        : isSet(object.workflow_id)
+        ? globalThis.String(object.workflow_id)
+        : "",
     };
   },
 
@@ -1117,6 +1164,9 @@ export const ListReconciliationRequest: MessageFns<ListReconciliationRequest> = 
     if (message.pageToken !== "") {
       obj.pageToken = message.pageToken;
     }
+    if (message.workflowId !== "") {
+      obj.workflowId = message.workflowId;
+    }
     return obj;
   },
 
@@ -1127,12 +1177,13 @@ export const ListReconciliationRequest: MessageFns<ListReconciliationRequest> = 
     const message = createBaseListReconciliationRequest();
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
+    message.workflowId = object.workflowId ?? "";
     return message;
   },
 };
 
 function createBaseListReconciliationResponse(): ListReconciliationResponse {
-  return { effects: [], nextPageToken: "" };
+  return { effects: [], nextPageToken: "", items: [] };
 }
 
 export const ListReconciliationResponse: MessageFns<ListReconciliationResponse> = {
@@ -1142,6 +1193,9 @@ export const ListReconciliationResponse: MessageFns<ListReconciliationResponse> 
     }
     if (message.nextPageToken !== "") {
       writer.uint32(18).string(message.nextPageToken);
+    }
+    for (const v of message.items) {
+      ReconciliationItem.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1175,6 +1229,14 @@ export const ListReconciliationResponse: MessageFns<ListReconciliationResponse> 
             message.nextPageToken = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.items.push(ReconciliationItem.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1195,6 +1257,9 @@ export const ListReconciliationResponse: MessageFns<ListReconciliationResponse> 
         : isSet(object.next_page_token)
         ? globalThis.String(object.next_page_token)
         : "",
+      items: globalThis.Array.isArray(object?.items)
+        ? object.items.map((e: any) => ReconciliationItem.fromJSON(e))
+        : [],
     };
   },
 
@@ -1206,6 +1271,9 @@ export const ListReconciliationResponse: MessageFns<ListReconciliationResponse> 
     if (message.nextPageToken !== "") {
       obj.nextPageToken = message.nextPageToken;
     }
+    if (message.items?.length) {
+      obj.items = message.items.map((e) => ReconciliationItem.toJSON(e));
+    }
     return obj;
   },
 
@@ -1216,6 +1284,396 @@ export const ListReconciliationResponse: MessageFns<ListReconciliationResponse> 
     const message = createBaseListReconciliationResponse();
     message.effects = object.effects?.map((e) => Effect.fromPartial(e)) || [];
     message.nextPageToken = object.nextPageToken ?? "";
+    message.items = object.items?.map((e) => ReconciliationItem.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseReconciliationItem(): ReconciliationItem {
+  return { workflowId: "", revision: 0, effect: undefined, ageMs: 0n, evidence: [], dependants: [] };
+}
+
+export const ReconciliationItem: MessageFns<ReconciliationItem> = {
+  encode(message: ReconciliationItem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.revision !== 0) {
+      writer.uint32(16).uint32(message.revision);
+    }
+    if (message.effect !== undefined) {
+      Effect.encode(message.effect, writer.uint32(26).fork()).join();
+    }
+    if (message.ageMs !== 0n) {
+      if (BigInt.asIntN(64, message.ageMs) !== message.ageMs) {
+        throw new globalThis.Error("value provided for field message.ageMs of type int64 too large");
+      }
+      writer.uint32(32).int64(message.ageMs);
+    }
+    for (const v of message.evidence) {
+      Evidence.encode(v!, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.dependants) {
+      Dependant.encode(v!, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReconciliationItem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReconciliationItem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.revision = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.effect = Effect.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.ageMs = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.evidence.push(Evidence.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.dependants.push(Dependant.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ReconciliationItem {
+    return {
+      workflowId: isSet(object.workflowId)
+        ? globalThis.String(object.workflowId)
+        : isSet(object.workflow_id)
+        ? globalThis.String(object.workflow_id)
+        : "",
+      revision: isSet(object.revision) ? globalThis.Number(object.revision) : 0,
+      effect: isSet(object.effect) ? Effect.fromJSON(object.effect) : undefined,
+      ageMs: isSet(object.ageMs) ? BigInt(object.ageMs) : isSet(object.age_ms) ? BigInt(object.age_ms) : 0n,
+      evidence: globalThis.Array.isArray(object?.evidence) ? object.evidence.map((e: any) => Evidence.fromJSON(e)) : [],
+      dependants: globalThis.Array.isArray(object?.dependants)
+        ? object.dependants.map((e: any) => Dependant.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: ReconciliationItem): unknown {
+    const obj: any = {};
+    if (message.workflowId !== "") {
+      obj.workflowId = message.workflowId;
+    }
+    if (message.revision !== 0) {
+      obj.revision = Math.round(message.revision);
+    }
+    if (message.effect !== undefined) {
+      obj.effect = Effect.toJSON(message.effect);
+    }
+    if (message.ageMs !== 0n) {
+      obj.ageMs = message.ageMs.toString();
+    }
+    if (message.evidence?.length) {
+      obj.evidence = message.evidence.map((e) => Evidence.toJSON(e));
+    }
+    if (message.dependants?.length) {
+      obj.dependants = message.dependants.map((e) => Dependant.toJSON(e));
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<ReconciliationItem>): ReconciliationItem {
+    return ReconciliationItem.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReconciliationItem>): ReconciliationItem {
+    const message = createBaseReconciliationItem();
+    message.workflowId = object.workflowId ?? "";
+    message.revision = object.revision ?? 0;
+    message.effect = (object.effect !== undefined && object.effect !== null)
+      ? Effect.fromPartial(object.effect)
+      : undefined;
+    message.ageMs = (object.ageMs !== undefined && object.ageMs !== null) ? BigInt(object.ageMs) : 0n;
+    message.evidence = object.evidence?.map((e) => Evidence.fromPartial(e)) || [];
+    message.dependants = object.dependants?.map((e) => Dependant.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseEvidence(): Evidence {
+  return { atMs: 0n, event: "", why: "", actor: "", lateJson: "" };
+}
+
+export const Evidence: MessageFns<Evidence> = {
+  encode(message: Evidence, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.atMs !== 0n) {
+      if (BigInt.asIntN(64, message.atMs) !== message.atMs) {
+        throw new globalThis.Error("value provided for field message.atMs of type int64 too large");
+      }
+      writer.uint32(8).int64(message.atMs);
+    }
+    if (message.event !== "") {
+      writer.uint32(18).string(message.event);
+    }
+    if (message.why !== "") {
+      writer.uint32(26).string(message.why);
+    }
+    if (message.actor !== "") {
+      writer.uint32(34).string(message.actor);
+    }
+    if (message.lateJson !== "") {
+      writer.uint32(42).string(message.lateJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Evidence {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEvidence();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.atMs = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.event = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.why = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.actor = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.lateJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Evidence {
+    return {
+      atMs: isSet(object.atMs) ? BigInt(object.atMs) : isSet(object.at_ms) ? BigInt(object.at_ms) : 0n,
+      event: isSet(object.event) ? globalThis.String(object.event) : "",
+      why: isSet(object.why) ? globalThis.String(object.why) : "",
+      actor: isSet(object.actor) ? globalThis.String(object.actor) : "",
+      lateJson: isSet(object.lateJson)
+        ? globalThis.String(object.lateJson)
+        : isSet(object.late_json)
+        ? globalThis.String(object.late_json)
+        : "",
+    };
+  },
+
+  toJSON(message: Evidence): unknown {
+    const obj: any = {};
+    if (message.atMs !== 0n) {
+      obj.atMs = message.atMs.toString();
+    }
+    if (message.event !== "") {
+      obj.event = message.event;
+    }
+    if (message.why !== "") {
+      obj.why = message.why;
+    }
+    if (message.actor !== "") {
+      obj.actor = message.actor;
+    }
+    if (message.lateJson !== "") {
+      obj.lateJson = message.lateJson;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<Evidence>): Evidence {
+    return Evidence.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Evidence>): Evidence {
+    const message = createBaseEvidence();
+    message.atMs = (object.atMs !== undefined && object.atMs !== null) ? BigInt(object.atMs) : 0n;
+    message.event = object.event ?? "";
+    message.why = object.why ?? "";
+    message.actor = object.actor ?? "";
+    message.lateJson = object.lateJson ?? "";
+    return message;
+  },
+};
+
+function createBaseDependant(): Dependant {
+  return { effectId: "", state: "" };
+}
+
+export const Dependant: MessageFns<Dependant> = {
+  encode(message: Dependant, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.effectId !== "") {
+      writer.uint32(10).string(message.effectId);
+    }
+    if (message.state !== "") {
+      writer.uint32(18).string(message.state);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Dependant {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDependant();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.effectId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Dependant {
+    return {
+      effectId: isSet(object.effectId)
+        ? globalThis.String(object.effectId)
+        : isSet(object.effect_id)
+        ? globalThis.String(object.effect_id)
+        : "",
+      state: isSet(object.state) ? globalThis.String(object.state) : "",
+    };
+  },
+
+  toJSON(message: Dependant): unknown {
+    const obj: any = {};
+    if (message.effectId !== "") {
+      obj.effectId = message.effectId;
+    }
+    if (message.state !== "") {
+      obj.state = message.state;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<Dependant>): Dependant {
+    return Dependant.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Dependant>): Dependant {
+    const message = createBaseDependant();
+    message.effectId = object.effectId ?? "";
+    message.state = object.state ?? "";
     return message;
   },
 };

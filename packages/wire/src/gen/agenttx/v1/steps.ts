@@ -34,6 +34,11 @@ export interface ExecuteStepRequest {
   rawContext: string;
   /** Same id, same answer, executed at most once. */
   requestId: string;
+  /**
+   * Of the owner, when the transaction is a workflow's: STALE_OWNER when another has taken it. 0: not
+   * compared.
+   */
+  fencingToken: bigint;
 }
 
 export interface ExecuteStepResponse {
@@ -97,6 +102,11 @@ export interface ReportFailureRequest {
   /** Raw text, cleaned like an error. */
   text: string;
   requestId: string;
+  /**
+   * Of the owner, when the transaction is a workflow's: STALE_OWNER when another has taken it. 0: not
+   * compared.
+   */
+  fencingToken: bigint;
 }
 
 export interface ReportFailureResponse {
@@ -112,6 +122,11 @@ export interface PrepareStepRequest {
   requestId: string;
   /** `read-only`, `reversible` or `irreversible`. */
   effectClass: string;
+  /**
+   * Of the owner, when the transaction is a workflow's: STALE_OWNER when another has taken it. 0: not
+   * compared.
+   */
+  fencingToken: bigint;
 }
 
 export interface PrepareStepResponse {
@@ -166,7 +181,15 @@ export interface CompleteStepResponse {
 }
 
 function createBaseExecuteStepRequest(): ExecuteStepRequest {
-  return { transactionId: "", stepId: 0, toolName: "", argumentsJson: "", rawContext: "", requestId: "" };
+  return {
+    transactionId: "",
+    stepId: 0,
+    toolName: "",
+    argumentsJson: "",
+    rawContext: "",
+    requestId: "",
+    fencingToken: 0n,
+  };
 }
 
 export const ExecuteStepRequest: MessageFns<ExecuteStepRequest> = {
@@ -188,6 +211,12 @@ export const ExecuteStepRequest: MessageFns<ExecuteStepRequest> = {
     }
     if (message.requestId !== "") {
       writer.uint32(50).string(message.requestId);
+    }
+    if (message.fencingToken !== 0n) {
+      if (BigInt.asUintN(64, message.fencingToken) !== message.fencingToken) {
+        throw new globalThis.Error("value provided for field message.fencingToken of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.fencingToken);
     }
     return writer;
   },
@@ -253,6 +282,14 @@ export const ExecuteStepRequest: MessageFns<ExecuteStepRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.fencingToken = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -297,6 +334,11 @@ export const ExecuteStepRequest: MessageFns<ExecuteStepRequest> = {
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      fencingToken: isSet(object.fencingToken)
+        ? BigInt(object.fencingToken)
+        : isSet(object.fencing_token)
+        ? BigInt(object.fencing_token)
+        : 0n,
     };
   },
 
@@ -320,6 +362,9 @@ export const ExecuteStepRequest: MessageFns<ExecuteStepRequest> = {
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
     }
+    if (message.fencingToken !== 0n) {
+      obj.fencingToken = message.fencingToken.toString();
+    }
     return obj;
   },
 
@@ -334,6 +379,9 @@ export const ExecuteStepRequest: MessageFns<ExecuteStepRequest> = {
     message.argumentsJson = object.argumentsJson ?? "";
     message.rawContext = object.rawContext ?? "";
     message.requestId = object.requestId ?? "";
+    message.fencingToken = (object.fencingToken !== undefined && object.fencingToken !== null)
+      ? BigInt(object.fencingToken)
+      : 0n;
     return message;
   },
 };
@@ -1199,7 +1247,7 @@ export const CompensationFailure: MessageFns<CompensationFailure> = {
 };
 
 function createBaseReportFailureRequest(): ReportFailureRequest {
-  return { transactionId: "", stepId: 0, key: "", text: "", requestId: "" };
+  return { transactionId: "", stepId: 0, key: "", text: "", requestId: "", fencingToken: 0n };
 }
 
 export const ReportFailureRequest: MessageFns<ReportFailureRequest> = {
@@ -1218,6 +1266,12 @@ export const ReportFailureRequest: MessageFns<ReportFailureRequest> = {
     }
     if (message.requestId !== "") {
       writer.uint32(42).string(message.requestId);
+    }
+    if (message.fencingToken !== 0n) {
+      if (BigInt.asUintN(64, message.fencingToken) !== message.fencingToken) {
+        throw new globalThis.Error("value provided for field message.fencingToken of type uint64 too large");
+      }
+      writer.uint32(48).uint64(message.fencingToken);
     }
     return writer;
   },
@@ -1275,6 +1329,14 @@ export const ReportFailureRequest: MessageFns<ReportFailureRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.fencingToken = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1306,6 +1368,11 @@ export const ReportFailureRequest: MessageFns<ReportFailureRequest> = {
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      fencingToken: isSet(object.fencingToken)
+        ? BigInt(object.fencingToken)
+        : isSet(object.fencing_token)
+        ? BigInt(object.fencing_token)
+        : 0n,
     };
   },
 
@@ -1326,6 +1393,9 @@ export const ReportFailureRequest: MessageFns<ReportFailureRequest> = {
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
     }
+    if (message.fencingToken !== 0n) {
+      obj.fencingToken = message.fencingToken.toString();
+    }
     return obj;
   },
 
@@ -1339,6 +1409,9 @@ export const ReportFailureRequest: MessageFns<ReportFailureRequest> = {
     message.key = object.key ?? "";
     message.text = object.text ?? "";
     message.requestId = object.requestId ?? "";
+    message.fencingToken = (object.fencingToken !== undefined && object.fencingToken !== null)
+      ? BigInt(object.fencingToken)
+      : 0n;
     return message;
   },
 };
@@ -1421,6 +1494,7 @@ function createBasePrepareStepRequest(): PrepareStepRequest {
     rawContext: "",
     requestId: "",
     effectClass: "",
+    fencingToken: 0n,
   };
 }
 
@@ -1446,6 +1520,12 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
     }
     if (message.effectClass !== "") {
       writer.uint32(58).string(message.effectClass);
+    }
+    if (message.fencingToken !== 0n) {
+      if (BigInt.asUintN(64, message.fencingToken) !== message.fencingToken) {
+        throw new globalThis.Error("value provided for field message.fencingToken of type uint64 too large");
+      }
+      writer.uint32(64).uint64(message.fencingToken);
     }
     return writer;
   },
@@ -1519,6 +1599,14 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
             message.effectClass = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.fencingToken = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1568,6 +1656,11 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
         : isSet(object.effect_class)
         ? globalThis.String(object.effect_class)
         : "",
+      fencingToken: isSet(object.fencingToken)
+        ? BigInt(object.fencingToken)
+        : isSet(object.fencing_token)
+        ? BigInt(object.fencing_token)
+        : 0n,
     };
   },
 
@@ -1594,6 +1687,9 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
     if (message.effectClass !== "") {
       obj.effectClass = message.effectClass;
     }
+    if (message.fencingToken !== 0n) {
+      obj.fencingToken = message.fencingToken.toString();
+    }
     return obj;
   },
 
@@ -1609,6 +1705,9 @@ export const PrepareStepRequest: MessageFns<PrepareStepRequest> = {
     message.rawContext = object.rawContext ?? "";
     message.requestId = object.requestId ?? "";
     message.effectClass = object.effectClass ?? "";
+    message.fencingToken = (object.fencingToken !== undefined && object.fencingToken !== null)
+      ? BigInt(object.fencingToken)
+      : 0n;
     return message;
   },
 };

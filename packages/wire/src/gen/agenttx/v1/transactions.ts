@@ -43,6 +43,11 @@ export interface BeginTransactionResponse {
 export interface CommitTransactionRequest {
   transactionId: string;
   requestId: string;
+  /**
+   * Of the owner, when the transaction is a workflow's: STALE_OWNER when another has taken it. 0: not
+   * compared.
+   */
+  fencingToken: bigint;
 }
 
 export interface CommitTransactionResponse {
@@ -62,6 +67,11 @@ export interface RollbackTransactionRequest {
   toStep?: number | undefined;
   reason: string;
   requestId: string;
+  /**
+   * Of the owner, when the transaction is a workflow's: STALE_OWNER when another has taken it. 0: not
+   * compared.
+   */
+  fencingToken: bigint;
 }
 
 export interface RollbackTransactionResponse {
@@ -514,7 +524,7 @@ export const BeginTransactionResponse: MessageFns<BeginTransactionResponse> = {
 };
 
 function createBaseCommitTransactionRequest(): CommitTransactionRequest {
-  return { transactionId: "", requestId: "" };
+  return { transactionId: "", requestId: "", fencingToken: 0n };
 }
 
 export const CommitTransactionRequest: MessageFns<CommitTransactionRequest> = {
@@ -524,6 +534,12 @@ export const CommitTransactionRequest: MessageFns<CommitTransactionRequest> = {
     }
     if (message.requestId !== "") {
       writer.uint32(18).string(message.requestId);
+    }
+    if (message.fencingToken !== 0n) {
+      if (BigInt.asUintN(64, message.fencingToken) !== message.fencingToken) {
+        throw new globalThis.Error("value provided for field message.fencingToken of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.fencingToken);
     }
     return writer;
   },
@@ -557,6 +573,14 @@ export const CommitTransactionRequest: MessageFns<CommitTransactionRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.fencingToken = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -581,6 +605,11 @@ export const CommitTransactionRequest: MessageFns<CommitTransactionRequest> = {
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      fencingToken: isSet(object.fencingToken)
+        ? BigInt(object.fencingToken)
+        : isSet(object.fencing_token)
+        ? BigInt(object.fencing_token)
+        : 0n,
     };
   },
 
@@ -592,6 +621,9 @@ export const CommitTransactionRequest: MessageFns<CommitTransactionRequest> = {
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
     }
+    if (message.fencingToken !== 0n) {
+      obj.fencingToken = message.fencingToken.toString();
+    }
     return obj;
   },
 
@@ -602,6 +634,9 @@ export const CommitTransactionRequest: MessageFns<CommitTransactionRequest> = {
     const message = createBaseCommitTransactionRequest();
     message.transactionId = object.transactionId ?? "";
     message.requestId = object.requestId ?? "";
+    message.fencingToken = (object.fencingToken !== undefined && object.fencingToken !== null)
+      ? BigInt(object.fencingToken)
+      : 0n;
     return message;
   },
 };
@@ -788,7 +823,7 @@ export const CommitTransactionResponse: MessageFns<CommitTransactionResponse> = 
 };
 
 function createBaseRollbackTransactionRequest(): RollbackTransactionRequest {
-  return { transactionId: "", toStep: undefined, reason: "", requestId: "" };
+  return { transactionId: "", toStep: undefined, reason: "", requestId: "", fencingToken: 0n };
 }
 
 export const RollbackTransactionRequest: MessageFns<RollbackTransactionRequest> = {
@@ -804,6 +839,12 @@ export const RollbackTransactionRequest: MessageFns<RollbackTransactionRequest> 
     }
     if (message.requestId !== "") {
       writer.uint32(34).string(message.requestId);
+    }
+    if (message.fencingToken !== 0n) {
+      if (BigInt.asUintN(64, message.fencingToken) !== message.fencingToken) {
+        throw new globalThis.Error("value provided for field message.fencingToken of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.fencingToken);
     }
     return writer;
   },
@@ -853,6 +894,14 @@ export const RollbackTransactionRequest: MessageFns<RollbackTransactionRequest> 
             message.requestId = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.fencingToken = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -883,6 +932,11 @@ export const RollbackTransactionRequest: MessageFns<RollbackTransactionRequest> 
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      fencingToken: isSet(object.fencingToken)
+        ? BigInt(object.fencingToken)
+        : isSet(object.fencing_token)
+        ? BigInt(object.fencing_token)
+        : 0n,
     };
   },
 
@@ -900,6 +954,9 @@ export const RollbackTransactionRequest: MessageFns<RollbackTransactionRequest> 
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
     }
+    if (message.fencingToken !== 0n) {
+      obj.fencingToken = message.fencingToken.toString();
+    }
     return obj;
   },
 
@@ -912,6 +969,9 @@ export const RollbackTransactionRequest: MessageFns<RollbackTransactionRequest> 
     message.toStep = object.toStep ?? undefined;
     message.reason = object.reason ?? "";
     message.requestId = object.requestId ?? "";
+    message.fencingToken = (object.fencingToken !== undefined && object.fencingToken !== null)
+      ? BigInt(object.fencingToken)
+      : 0n;
     return message;
   },
 };

@@ -1,0 +1,237 @@
+// Goal: a workflow is begun, fenced, recovered and settled over the wire as it is embedded (C1-C6), over
+// gRPC and HTTP. The owner outside is a map in this process: what stands in the end is read from it.
+
+import { type AgentTxClient, createClient } from "@agenttx/client";
+import { defineTool, type ToolShape } from "@agenttx/engine";
+import type { UndoResult } from "@agenttx/model";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { startTestServer, type TestServer } from "./test-server.js";
+
+const booked = new Map<string, "booked" | "cancelled">();
+let collected = false;
+
+const book = defineTool({
+  name: "carrier.book",
+  schema: z.object({ order: z.string() }),
+  effect: "reversible",
+  execute(_args, { idempotencyKey }) {
+    booked.set(idempotencyKey, "booked");
+    return { booking: booked.size };
+  },
+  compensate(_call, { idempotencyKey }): UndoResult {
+    if (collected) return { status: "dirty", expected: "booked", found: "collected" };
+    booked.set(idempotencyKey, "cancelled");
+    return { status: "undone" };
+  },
+}) as unknown as ToolShape;
+
+let at: TestServer;
+let client: AgentTxClient;
+
+beforeEach(async () => {
+  booked.clear();
+  collected = false;
+  at = await startTestServer({}, [book]);
+  client = createClient({ address: at.address });
+});
+afterEach(async () => {
+  await client.close();
+  await at.remove();
+});
+
+/** Two steps with a checkpoint between them: the exception comes after the second. */
+async function untilTheException(id: string) {
+  const order = await client.recovery.workflows.start({ id, name: "Order", owner: "worker-1" });
+  expect((await order.step("kv.put", { key: `${id}/stock`, value: 1 })).status).toBe("SUCCESS");
+  expect(await order.checkpoint("reserved")).toMatchObject({ step: 1, validated: true });
+  expect((await order.step("carrier.book", { order: id })).status).toBe("SUCCESS");
+  return order;
+}
+
+const BY = { actor: "ops", reason: "warehouse exception" };
+
+describe("recovery over the wire", () => {
+  it("goes back to the checkpoint, cancels what came after it, and commits a new revision", async () => {
+    const first = await untilTheException("A-1");
+    const { recovery } = client;
+    expect(await recovery.freeze("A-1", BY)).toMatchObject({ state: "Frozen", revision: 1 });
+    const plan = await recovery.plan("A-1");
+    expect(plan.undo.map(({ tool }) => tool)).toEqual(["carrier.book"]);
+    expect(plan.checkpoint).toMatchObject({ revision: 1, step: 1, name: "reserved" });
+    expect([...booked.values()]).toEqual(["booked"]);
+    const view = await recovery.apply(plan, { actor: "ops" });
+    expect(view).toMatchObject({ state: "Running", revision: 2 });
+    expect([...booked.values()]).toEqual(["cancelled"]);
+    // The same plan again is harmless: it was carried out.
+    await expect(recovery.apply(plan, { actor: "ops" })).rejects.toMatchObject({
+      code: "WORKFLOW_STATE",
+    });
+    await expect(first.step("carrier.book", { order: "late" })).rejects.toMatchObject({
+      code: expect.stringMatching(/STALE_OWNER|TRANSACTION_FROZEN|TRANSACTION_ENDED/),
+    });
+    const second = await recovery.workflows.open("A-1");
+    expect(second.transaction.nextStep).toBe(1);
+    await second.step("carrier.book", { order: "A-1" });
+    expect(await second.commit()).toMatchObject({ status: "COMMITTED", stepsCommitted: 1 });
+    expect([...booked.values()]).toEqual(["cancelled", "booked"]);
+    expect(await recovery.workflows.get("A-1")).toMatchObject({ transactionStatus: "COMMITTED" });
+    expect((await recovery.replay("A-1")).effects).toBeDefined();
+    expect((await recovery.workflows.list()).map(({ id }) => id)).toEqual(["A-1"]);
+  });
+
+  it("sends a collected parcel to a person, and goes on by itself when it is resolved", async () => {
+    await untilTheException("A-2");
+    collected = true;
+    const { recovery } = client;
+    await recovery.freeze("A-2", BY);
+    const view = await recovery.apply(await recovery.plan("A-2"), { actor: "ops" });
+    expect(view.state).toBe("Reconciliation");
+    const [item, ...others] = await recovery.reconciliation.list("A-2");
+    expect(others).toEqual([]);
+    expect(item).toMatchObject({ workflow: "A-2", revision: 1 });
+    expect(item?.effect).toMatchObject({ state: "unresolved", waitsFor: "person" });
+    expect(item?.evidence.map(({ event }) => event)).toEqual(["request", "compensate", "give-up"]);
+    await recovery.reconciliation.resolve(item?.effect.effectId ?? "", {
+      kind: "accepted-as-is",
+      actor: "ada",
+      note: "delivered",
+    });
+    await expect
+      .poll(async () => (await recovery.workflows.get("A-2")).state, { timeout: 5_000 })
+      .toBe("Running");
+    expect([...booked.values()]).toEqual(["booked"]);
+  });
+
+  it("refuses a plan whose basis has changed, and changes nothing", async () => {
+    const order = await untilTheException("A-3");
+    const { recovery } = client;
+    await expect(
+      recovery.apply(await recovery.plan("A-3"), { actor: "ops" }),
+    ).rejects.toMatchObject({ code: "WORKFLOW_STATE" });
+    const old = await recovery.plan("A-3");
+    await order.step("carrier.book", { order: "one more" });
+    await recovery.freeze("A-3", BY);
+    await expect(recovery.apply(old, { actor: "ops" })).rejects.toMatchObject({
+      code: "PLAN_CHANGED",
+    });
+    expect([...booked.values()]).toEqual(["booked", "booked"]);
+    const held = await recovery.apply(await recovery.plan("A-3"), { actor: "ops", resume: false });
+    expect(held.state).toBe("Recovered");
+    expect(await recovery.resume("A-3", { actor: "ops" })).toMatchObject({ state: "Running" });
+  });
+
+  it("goes on after a restart of the server", async () => {
+    await untilTheException("A-4");
+    await client.recovery.freeze("A-4", BY);
+    const plan = await client.recovery.plan("A-4");
+    at = await at.restart();
+    await client.close();
+    client = createClient({ address: at.address });
+    expect(await client.recovery.apply(plan, { actor: "ops" })).toMatchObject({ state: "Running" });
+    expect([...booked.values()]).toEqual(["cancelled"]);
+  });
+});
+
+describe("ownership over the wire (C3)", () => {
+  it("refuses the owner before in every call that writes", async () => {
+    const old = await untilTheException("B-1");
+    const mine = await client.recovery.workflows.acquireOwnership("B-1", "worker-2");
+    expect(mine.fencingToken).toBeGreaterThan(old.fencingToken);
+    const tx = old.transaction;
+    for (const write of [
+      () => old.step("kv.put", { key: "late", value: 1 }),
+      () => tx.reportFailure(1, { text: "late" }),
+      () => tx.rollback(1),
+      () => tx.commit(),
+      () => tx.abort(),
+      () => old.checkpoint("late"),
+      () => old.commit(),
+      () =>
+        tx.runLocal({ name: "local", effect: "read-only", execute: () => "never" } as never, {}),
+    ]) {
+      await expect(write()).rejects.toMatchObject({ code: "STALE_OWNER" });
+    }
+    expect((await mine.step("kv.put", { key: "mine", value: 1 })).status).toBe("SUCCESS");
+    await expect(
+      client.recovery.workflows.open("B-1", { fencingToken: old.fencingToken }),
+    ).rejects.toMatchObject({ code: "STALE_OWNER" });
+  });
+
+  it("answers the same start with the workflow that is there", async () => {
+    const one = await client.recovery.workflows.start({ id: "B-2" });
+    await one.step("kv.put", { key: "b2", value: 1 });
+    const again = await client.recovery.workflows.start({ id: "B-2" });
+    expect(again.transaction.id).toBe(one.transaction.id);
+    expect(again.transaction.nextStep).toBe(2);
+  });
+
+  it.each([
+    ["getWorkflow", { workflowId: "" }],
+    ["getWorkflow", { workflowId: "x".repeat(129) }],
+    ["acquireOwnership", { workflowId: "B-3", owner: "" }],
+    ["commitWorkflow", { workflowId: "B-3", fencingToken: "0" }],
+    ["takeCheckpoint", { workflowId: "B-3", fencingToken: "1", name: "" }],
+    ["applyRecovery", { workflowId: "B-3", digest: "d" }],
+    ["applyRecovery", { workflowId: "B-3", checkpoint: { revision: 1, stepId: 0 } }],
+    ["startWorkflow", { workflowId: "with space" }],
+  ])("refuses %s of %j, over HTTP", async (call, body) => {
+    const paths: Record<string, string> = {
+      acquireOwnership: "owner",
+      commitWorkflow: "commit",
+      takeCheckpoint: "checkpoints",
+      applyRecovery: "apply",
+    };
+    const { workflowId, ...rest } = body;
+    const inPath = `${at.httpUrl}/v1/workflows/${workflowId}/${paths[call] ?? ""}`;
+    const response =
+      call === "getWorkflow"
+        ? await fetch(`${at.httpUrl}/v1/workflows/${workflowId}`)
+        : await fetch(call === "startWorkflow" ? `${at.httpUrl}/v1/workflows` : inPath, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify(call === "startWorkflow" ? body : rest),
+          });
+    // An empty id in the path is the list.
+    expect(response.status).toBe(workflowId === "" ? 404 : 400);
+  });
+});
+
+it("walks the same way over HTTP", async () => {
+  const post = async (path: string, body: object) => {
+    const response = await fetch(`${at.httpUrl}/v1/workflows${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    // Read by the expectations below.
+    return { status: response.status, body: (await response.json()) as never };
+  };
+  const { body: started } = (await post("", { workflowId: "C-1", owner: "curl" })) as {
+    body: { workflow: { transactionId: string; fencingToken: string } };
+  };
+  const { transactionId, fencingToken } = started.workflow;
+  const step = await fetch(`${at.httpUrl}/v1/transactions/${transactionId}/steps`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      stepId: 1,
+      toolName: "carrier.book",
+      argumentsJson: '{"order":"C-1"}',
+      fencingToken,
+    }),
+  });
+  expect(await step.json()).toMatchObject({ status: "STEP_STATUS_SUCCESS" });
+  expect((await post("/C-1/freeze", BY)).body).toMatchObject({ workflow: { state: "Frozen" } });
+  const plan = (await post("/C-1/plan", {})).body as {
+    checkpoint: object;
+    digest: string;
+    undoEffects: string[];
+  };
+  expect(plan.undoEffects).toEqual([`${transactionId}/1`]);
+  const { checkpoint, digest } = plan;
+  expect((await post("/C-1/apply", { checkpoint, digest, actor: "ops" })).body).toMatchObject({
+    workflow: { state: "Running", revision: 2 },
+  });
+  expect([...booked.values()]).toEqual(["cancelled"]);
+});
