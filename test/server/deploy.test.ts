@@ -74,6 +74,19 @@ describe("deploy/", () => {
     }
   });
 
+  it("has a runbook for each alert, and no other", () => {
+    const rules = read("alerts.yml");
+    const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
+    const runbook = readFileSync(new URL("../../docs/alerts.md", import.meta.url), "utf8");
+    expect([...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name)).toEqual(alerts);
+    const links = [...rules.matchAll(/runbook: "docs\/alerts\.md#(\w+)"/g)].map(([, link]) => link);
+    expect(links).toEqual(alerts.map((name) => name?.toLowerCase()));
+  });
+
+  it.runIf(isInstalled("promtool"))("has rules that Prometheus accepts", () => {
+    execFileSync("promtool", ["check", "rules", `${folder}alerts.yml`], { stdio: "pipe" });
+  });
+
   it("has a unit that starts the command and gives it time to drain", () => {
     const unit = read("agenttx.service");
     const { bin } = JSON.parse(
@@ -97,5 +110,14 @@ function complaints(path: string): string {
   } catch (error) {
     const { code, stderr } = error as { code?: string; stderr?: Buffer };
     return code === "ENOENT" ? "" : String(stderr);
+  }
+}
+
+function isInstalled(command: string): boolean {
+  try {
+    execFileSync(command, ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -6,6 +6,7 @@ import { defineTool, type ToolShape } from "@agenttx/engine";
 import type { UndoResult } from "@agenttx/model";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { ServerPlace } from "./server-process.js";
 import { startTestServer, type TestServer } from "./test-server.js";
 
 const booked = new Map<string, "booked" | "cancelled">();
@@ -121,6 +122,17 @@ describe("recovery over the wire", () => {
     expect(await recovery.resume("A-3", { actor: "ops" })).toMatchObject({ state: "Running" });
   });
 
+  it("is seen in the metrics while it waits, and how long it took afterwards", async () => {
+    const scrape = async () => (await fetch(`${at.httpUrl}/metrics`)).text();
+    await untilTheException("A-5");
+    await client.recovery.freeze("A-5", BY);
+    const frozen = 'agenttx_workflows_in_recovery{state="Frozen"} ';
+    await expect.poll(scrape, { timeout: 12_000, interval: 500 }).toContain(`${frozen}1`);
+    await client.recovery.apply(await client.recovery.plan("A-5"), { actor: "ops" });
+    expect(await scrape()).toContain("agenttx_workflow_recovery_duration_seconds_count 1");
+    await expect.poll(scrape, { timeout: 12_000, interval: 500 }).toContain(`${frozen}0`);
+  }, 40_000);
+
   it("goes on after a restart of the server", async () => {
     await untilTheException("A-4");
     await client.recovery.freeze("A-4", BY);
@@ -235,3 +247,41 @@ it("walks the same way over HTTP", async () => {
   });
   expect([...booked.values()]).toEqual(["cancelled"]);
 });
+
+it("goes on by itself after a kill -9 in the middle of an apply, and undoes each effect once", async () => {
+  const place = await ServerPlace.make();
+  let server = await place.start();
+  const remote = createClient({ address: place.address });
+  const EFFECTS = 60;
+  try {
+    const flow = await remote.recovery.workflows.start({ id: "K-1" });
+    for (let number = 0; number < EFFECTS; number += 1) {
+      const done = await flow.step("effect.do", { text: `e${number}` });
+      expect(done.status).toBe("SUCCESS");
+    }
+    await remote.recovery.freeze("K-1", BY);
+    const plan = await remote.recovery.plan("K-1", { checkpoint: "start" });
+    expect(plan.undo).toHaveLength(EFFECTS);
+    const undone = () => place.effects().filter((line) => line.startsWith("undo ")).length;
+    // Its answer is lost with the server: a repeat would be harmless, and nobody sends one here.
+    const lost = remote.recovery.apply(plan, { actor: "ops" }).catch(() => undefined);
+    await expect.poll(undone, { timeout: 10_000, interval: 1 }).toBeGreaterThan(0);
+    server.child.kill("SIGKILL");
+    await server.ended;
+    const before = undone();
+    server = await place.start();
+    await expect
+      .poll(() => remote.recovery.workflows.get("K-1"), { timeout: 20_000 })
+      .toMatchObject({ state: "Running", revision: 2 });
+    await lost;
+    const keys = (what: string) =>
+      place.effects().flatMap((line) => (line.startsWith(what) ? [line.split(" ")[1]] : []));
+    expect(new Set(keys("undo "))).toEqual(new Set(keys("do ")));
+    // The one whose confirmation died with the process is asked again, under its key.
+    expect(undone()).toBeLessThanOrEqual(EFFECTS + 1);
+    expect(before).toBeLessThan(EFFECTS);
+  } finally {
+    await remote.close();
+    await place.remove();
+  }
+}, 60_000);

@@ -16,6 +16,14 @@ export interface RecoveryCore {
   readonly migrations: Readonly<Record<number, Migration>>;
   /** One worker of this process per workflow. */
   readonly turns: Turns;
+  readonly onRecovered: (event: RecoveredEvent) => void;
+}
+
+export interface RecoveredEvent {
+  readonly workflow: string;
+  readonly namespace: string;
+  /** From the freeze to the new revision. */
+  readonly durationMs: number;
 }
 
 /** Work under one key runs one after another. */

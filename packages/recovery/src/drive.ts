@@ -140,13 +140,24 @@ async function release(core: RecoveryCore, record: WorkflowRecord): Promise<Work
   const { transaction } = restored;
   const running = asRunning(core, record, transaction);
   const first = firstCheckpoint(core, running.recovery.revision, restored.invariants);
-  return saveWorkflow(core, record, running, {
+  const resumed = await saveWorkflow(core, record, running, {
     through: nameOf(record, { transaction }),
     hold: false,
     records: [checkpointWrite(record.workflow, first)],
     writes: restored.writes,
     event: resumedEvent(record, restored),
   });
+  tellRecovered(core, record);
+  return resumed;
+}
+
+function tellRecovered(core: RecoveryCore, { workflow, namespace, run }: WorkflowRecord): void {
+  const durationMs = Math.max(core.clock.now() - (run?.requestedAtMs ?? 0), 0);
+  try {
+    core.onRecovered({ workflow, namespace, durationMs });
+  } catch {
+    // An observer decides nothing: the resume is durable.
+  }
 }
 
 function resumedEvent(record: WorkflowRecord, restored: Restored): WorkflowEvent {

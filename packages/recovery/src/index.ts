@@ -1,8 +1,10 @@
 // Owns the public list of @agenttx/recovery.
 
 export type { ApplyOptions } from "./apply.js";
+export type { Attention, RecoveryState } from "./attention.js";
 export type { Checkpoint } from "./checkpoint.js";
 export type { CheckpointChoice } from "./choose-checkpoint.js";
+export type { RecoveredEvent } from "./core.js";
 export type { DrilledWorkflow, DrillOptions, DrillReport } from "./drill.js";
 export { runDrill } from "./drill.js";
 export type { DrillOwners, DrillTool, OwnerBehaviour } from "./drill-owners.js";

@@ -4,9 +4,10 @@ import type { Clock, Engine, ToolShape } from "@agenttx/engine";
 import { systemClock } from "@agenttx/engine";
 import { AgentTxError, type EffectRecord, type Store } from "@agenttx/model";
 import { type ApplyOptions, classify } from "./apply.js";
+import { type Attention, readAttention } from "./attention.js";
 import { type Checkpoint, readCheckpoints } from "./checkpoint.js";
 import type { CheckpointChoice } from "./choose-checkpoint.js";
-import { type RecoveryCore, Turns, turnKey } from "./core.js";
+import { type RecoveredEvent, type RecoveryCore, Turns, turnKey } from "./core.js";
 import { drive } from "./drive.js";
 import { finish } from "./finish.js";
 import { type FreezeRequest, freeze } from "./freeze.js";
@@ -41,6 +42,8 @@ export interface RecoveryOptions<Tools extends readonly ToolShape[] = readonly T
   readonly migrations?: Readonly<Record<number, Migration>>;
   /** Default `explicit`. */
   readonly checkpoints?: WorkflowSettings["checkpoints"];
+  /** Called when a workflow is Running again. What it throws decides nothing. */
+  readonly onRecovered?: (event: RecoveredEvent) => void;
 }
 
 interface InNamespace {
@@ -180,6 +183,11 @@ export class Recovery {
     });
   }
 
+  /** Workflows that are not Running, by state (C12); at most `limit` are read (default 1,000). */
+  attention({ limit = 1_000 }: { readonly limit?: number } = {}): Promise<Attention> {
+    return readAttention(this.#core, limit);
+  }
+
   /** What happened and why, from the audit alone (C13). */
   async explain(id: string, { namespace = "" }: InNamespace = {}): Promise<WorkflowStory> {
     return explainWorkflow(this.#core, await readWorkflow(this.#core, id, namespace));
@@ -240,6 +248,7 @@ export function createRecovery<Tools extends readonly ToolShape[]>(
     schemaVersion,
     migrations: options.migrations ?? {},
     turns: new Turns(),
+    onRecovered: options.onRecovered ?? (() => undefined),
   };
   return new Recovery(core, { checkpoints: options.checkpoints ?? "explicit" });
 }

@@ -152,7 +152,12 @@ class Composition {
     this.#deps = {
       engine,
       store,
-      recovery: createRecovery({ ...parts.recovery, engine, store }),
+      recovery: createRecovery({
+        ...parts.recovery,
+        engine,
+        store,
+        onRecovered: ({ durationMs }) => metrics.recoveryDuration.observe(durationMs / 1_000),
+      }),
       tenants,
       streams,
       deadlines,

@@ -1,7 +1,7 @@
 // Owns the Prometheus metrics. Labels are bounded: tool names beyond the first 100 become "other";
 // transaction ids and tenants are never labels.
 
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { CallDurations } from "./call-durations.js";
 import { Tally } from "./tally.js";
 
@@ -32,6 +32,22 @@ export class Metrics {
     "agenttx_recovery_remaining",
     "Transactions that recovery has not looked at yet",
   );
+  readonly workflowsInRecovery = this.#gauge(
+    "agenttx_workflows_in_recovery",
+    "Workflows that are not Running, by state, counted to 1,000",
+    ["state"],
+  );
+  readonly oldestInRecovery = this.#gauge(
+    "agenttx_workflow_in_recovery_oldest_seconds",
+    "Time since the last change of the oldest of them, by state",
+    ["state"],
+  );
+  readonly recoveryDuration = new Histogram({
+    name: "agenttx_workflow_recovery_duration_seconds",
+    help: "From the freeze of a workflow to its new revision",
+    buckets: [0.1, 1, 10, 60, 600, 3_600, 86_400],
+    registers: [this.registry],
+  });
   readonly #steps = new Tally(["tool", "status"]);
   readonly #calls = new Tally(["face", "method", "code"]);
   readonly #callDurations = new CallDurations();
@@ -87,8 +103,8 @@ export class Metrics {
     return tool;
   }
 
-  #gauge(name: string, help: string): Gauge {
-    return new Gauge({ name, help, registers: [this.registry] });
+  #gauge<Label extends string>(name: string, help: string, labelNames: Label[] = []): Gauge<Label> {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {

@@ -36,7 +36,8 @@ export function startSampler(deps: ServiceDeps): Sampler {
   return { poisoned: () => poisoned, stop };
 }
 
-async function sampleOnce({ store, engine, metrics, work }: ServiceDeps): Promise<string | null> {
+async function sampleOnce(deps: ServiceDeps): Promise<string | null> {
+  const { store, engine, recovery, metrics, work } = deps;
   const stats = await store.stats();
   metrics.transactionsOpen.set(stats.openTransactions);
   metrics.storageBytes.set(stats.diskBytes);
@@ -48,5 +49,10 @@ async function sampleOnce({ store, engine, metrics, work }: ServiceDeps): Promis
   metrics.unresolved.set(unresolved.length);
   const oldest = unresolved[0]?.createdAtMs;
   metrics.oldestUnresolved.set(oldest === undefined ? 0 : (Date.now() - oldest) / 1_000);
+  const { states } = await recovery.attention();
+  for (const [state, { count, oldestMs }] of Object.entries(states)) {
+    metrics.workflowsInRecovery.set({ state }, count);
+    metrics.oldestInRecovery.set({ state }, oldestMs / 1_000);
+  }
   return stats.poisoned;
 }
