@@ -41,8 +41,8 @@ export class ServerPlace {
   }
 
   /** Resolves when it serves; rejects with its output when it ends before. */
-  async start(args: readonly string[] = []): Promise<ServerProcess> {
-    const all = ["serve", "--listen", this.address, "--http-listen", "off", "--tools", TOOLS];
+  async start(args: readonly string[] = [], tools: string = TOOLS): Promise<ServerProcess> {
+    const all = ["serve", "--listen", this.address, "--http-listen", "off", "--tools", tools];
     const started = this.spawn([...all, ...args]);
     await new Promise<void>((resolve, reject) => {
       const look = () => {

@@ -1,7 +1,7 @@
 // Goal: what is printed cannot move a cursor, and colours appear only where they are wanted.
 
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { painter, printable } from "./output.js";
+import { createOutput, jsonText, painter, printable } from "./output.js";
 import { pairLines, tableLines, width } from "./table.js";
 
 const terminal = { isTTY: true } as NodeJS.WriteStream;
@@ -33,7 +33,34 @@ describe("printable", () => {
   });
 
   it("does not let text run backwards", () => {
-    expect(printable("a\u202eb")).toBe("a?b");
+    expect(printable("a\u202eb\u2066c\u200ed")).toBe("a?b?c?d");
+  });
+
+  it("hides nothing and ends no line", () => {
+    expect(printable("a\u200bb\ufeffc\u{e0041}d\ud800e\u2028f\u009bg")).toBe("a?b?c?d?e?f?g");
+  });
+});
+
+describe("jsonText", () => {
+  it("escapes what a terminal obeys or nobody sees, and is read back as it was", () => {
+    const value = { text: "a\u001b[2J\u009b\u007f\u202eb\u{e0041}\u2028" };
+    const text = jsonText(value);
+    expect(text).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+    expect(JSON.parse(text)).toEqual(value);
+  });
+});
+
+describe("a line that was not made printable", () => {
+  it("loses all but the colours on its way out", () => {
+    const written: string[] = [];
+    vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+      written.push(String(text));
+      return true;
+    });
+    const output = createOutput({ json: false, quiet: false, verbose: false });
+    output.line("\u001b[31mred\u001b[39m \u001b[2J\u001b]0;title\u0007 \u202eback");
+    vi.restoreAllMocks();
+    expect(written).toEqual(["\u001b[31mred\u001b[39m ?[2J?]0;title? ?back\n"]);
   });
 });
 

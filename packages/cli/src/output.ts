@@ -3,8 +3,9 @@
 //   O1 With --json stdout is JSON and nothing else, also when a command fails: then it is one object
 //      with `error`. The line for people goes to stderr in both cases.
 //   O2 No escape codes unless the stream is a terminal that wants them (NO_COLOR, FORCE_COLOR).
-//   O3 Text that comes from a store or a plan cannot move the cursor: control characters are shown
-//      as `?`.
+//   O3 Text that comes from a store or a plan cannot move the cursor or hide itself: control and
+//      invisible characters are shown as `?`, and escaped in JSON. What a command forgot is caught
+//      on the way out.
 //   O4 A closed pipe (`agenttx list | head -1`) ends the output, not with an error.
 
 import { styleText } from "node:util";
@@ -43,7 +44,10 @@ export function createOutput(options: OutputOptions): Output {
   ignoreClosedPipe(process.stdout);
   ignoreClosedPipe(process.stderr);
   const print = (stream: NodeJS.WriteStream, text: string) => {
-    stream.write(`${text}\n`);
+    stream.write(`${printableLines(text)}\n`);
+  };
+  const printJson = (value: unknown) => {
+    process.stdout.write(`${jsonText(value)}\n`);
   };
   return {
     ...options,
@@ -52,7 +56,7 @@ export function createOutput(options: OutputOptions): Output {
       if (!options.json) print(process.stdout, text);
     },
     data: (value) => {
-      if (options.json) print(process.stdout, JSON.stringify(value, jsonValue));
+      if (options.json) printJson(value);
     },
     note: (text) => {
       if (!options.quiet) print(process.stderr, text);
@@ -62,8 +66,7 @@ export function createOutput(options: OutputOptions): Output {
       const exitCode = exitCodeOf(error);
       if (options.json) {
         const body = { code, message: printable(message), details };
-        const document = { apiVersion: API_VERSION, type: "error", error: body, exitCode };
-        print(process.stdout, JSON.stringify(document, jsonValue));
+        printJson({ apiVersion: API_VERSION, type: "error", error: body, exitCode });
       }
       for (const line of linesOf(message, details)) {
         print(process.stderr, `agenttx: ${code}: ${printable(line)}`);
@@ -85,10 +88,38 @@ export function painter(stream: NodeJS.WriteStream): Paint {
   return (style, text) => styleText(style, text, { validateStream: false });
 }
 
+/** What a terminal obeys and what nobody sees: controls, direction and zero-width marks, tags. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
 /** The text on one line without control characters (O3). */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
-  return text.replace(/\r?\n/g, " ").replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/g, "?");
+  return text.replace(/\r?\n/g, " ").replace(UNPRINTABLE, "?");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the colours that a command paints with
+const COLOUR = /(\u001b\[\d{1,2}m)/;
+
+/** Lines as a command made them, with its colours; any other control character is shown as `?`. */
+function printableLines(text: string): string {
+  return text
+    .split("\n")
+    .map((line) =>
+      line
+        .split(COLOUR)
+        .map((part, index) => (index % 2 === 1 ? part : part.replace(UNPRINTABLE, "?")))
+        .join(""),
+    )
+    .join("\n");
+}
+
+/** JSON in which nothing moves a cursor: what is not printable is escaped. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, jsonValue).replace(UNPRINTABLE, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 }
 
 function describe(error: unknown): { code: string; message: string; details: object } {

@@ -11,6 +11,7 @@ export { auditedTransactions } from "./audit-retention.js";
 export { defineTool } from "./define-tool.js";
 export type { EffectLimits } from "./effects/effect-limits.js";
 export { listNamespaces } from "./effects/namespaces.js";
+export { problemText, reasonText, stateText } from "./effects/problem-text.js";
 export { createEngine, type Engine } from "./engine.js";
 export type { EngineOptions } from "./engine-options.js";
 export type { HistoryEntry, HistoryStep } from "./history.js";

@@ -4,6 +4,7 @@
 //   V2 A transaction that this engine began, resumed or is taking up is never adopted.
 //   V3 One bad record is reported and left as it is; it blocks neither the others nor the start.
 import type { OpenTransaction as Stored } from "@agenttx/model";
+import { reasonText } from "./effects/problem-text.js";
 import { decodeHeader } from "./header.js";
 import { attachOpen, claim, resumeFromDisk } from "./load.js";
 import { beginRollback, continueRollback, NOTHING_PENDING } from "./rollback.js";
@@ -129,8 +130,7 @@ async function recoverOne(
     const open = await claim(engine, id, namespace, () => takeUp(engine, id, namespace, resume));
     await note(open, progress);
   } catch (error) {
-    const message = error instanceof Error ? error.message : "It could not be recovered.";
-    progress.problems.push({ transaction: id, message });
+    progress.problems.push({ transaction: id, message: reasonText(error) });
   }
 }
 

@@ -2,3 +2,4 @@
 
 export type { CleanHint, HintCategory } from "@agenttx/model";
 export { cleanError } from "./clean-error.js";
+export { redact, redactSecrets } from "./redact.js";

@@ -9,8 +9,9 @@ const TAIL_CHARS = 16_384;
 const ESCAPE_CODES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal codes are what is removed
   /[\x1b\x9b]\[?[0-?]{0,32}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b\n]{0,512}\x07?/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
-const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060\ufeff]/g;
+// What a terminal obeys and what nobody sees: controls, bidirectional and zero-width marks, tags,
+// variation selectors, halves of a character. Line ends and tabs are kept.
+const CONTROLS = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Cs}]|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu;
 // The search for a single character is many times faster than a pattern; these are the ones that
 // occur. \u0130 is the only one whose lower case is longer.
 const UNCLEAN = ["\r", "\x1b", "\0", "\x9b", "\u0130", "\u200b", "\u200d", "\u202e", "\ufeff"];

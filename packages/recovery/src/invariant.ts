@@ -1,7 +1,7 @@
 // Owns what must be true of a workflow's state and ledger: defined by the application, evaluated at
 // checkpoints and before a workflow counts as recovered (C4, W4).
 
-import type { StateView } from "@agenttx/engine";
+import { reasonText, type StateView, stateText } from "@agenttx/engine";
 import type { EffectRecord, InvariantResult } from "@agenttx/model";
 
 export type { InvariantResult } from "@agenttx/model";
@@ -48,10 +48,9 @@ async function problemOf(
   try {
     const answer = await check();
     if (answer === true) return null;
-    return (answer === false ? "It does not hold." : answer).slice(0, PROBLEM_CHARS_MAX);
+    return (answer === false ? "It does not hold." : stateText(answer)).slice(0, PROBLEM_CHARS_MAX);
   } catch (error) {
-    const why = error instanceof Error ? error.message : "unknown error";
-    return `Its check failed: ${why}`.slice(0, PROBLEM_CHARS_MAX);
+    return `Its check failed: ${reasonText(error)}`.slice(0, PROBLEM_CHARS_MAX);
   }
 }
 

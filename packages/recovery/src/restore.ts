@@ -1,6 +1,7 @@
 // Owns the state of the next revision (C4, C7): forked from the checkpoint, held, and looked at
 // through the migrations. Nothing is written into it before it is released.
 
+import { reasonText } from "@agenttx/engine";
 import { effectIdOf, encodeEffect } from "@agenttx/ledger";
 import { AgentTxError, type EffectRecord, type RecordWrite, type Write } from "@agenttx/model";
 import type { Checkpoint } from "./checkpoint.js";
@@ -52,8 +53,7 @@ export async function restore(core: RecoveryCore, record: WorkflowRecord): Promi
       const problem = failedInvariants(invariants);
       return { transaction, checkpoint, invariants, writes: migrated.writes, problem };
     } catch (error) {
-      const why = error instanceof Error ? error.message : "unknown error";
-      const problem = `A migration failed: ${why.slice(0, 240)}`;
+      const problem = `A migration failed: ${reasonText(error).slice(0, 240)}`;
       return { transaction, checkpoint, invariants: [], writes: [], problem };
     }
   });

@@ -3,6 +3,7 @@
 //   V1 Only workflows that need work are read: their number decides, not how many there are.
 //   V2 One that fails is reported and stays as it is; it blocks neither the others nor the start.
 
+import { reasonText } from "@agenttx/engine";
 import type { RecoveryCore } from "./core.js";
 import { namespacesOf } from "./namespaces.js";
 import type { WorkflowRecord } from "./workflow-record.js";
@@ -40,7 +41,7 @@ export async function resumeAll(
           if (recovery.state === "Running") report.running += 1;
           else waiting.push(next);
         } catch (error) {
-          const message = error instanceof Error ? error.message : "It could not be continued.";
+          const message = reasonText(error);
           problems.push({ workflow: next, message });
         }
       }

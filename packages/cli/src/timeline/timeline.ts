@@ -61,7 +61,7 @@ export class Timeline {
     if (this.#options.live !== true) return;
     const { symbols, paint, write } = this.#options;
     const text = `${this.#indent()}${symbols.running} ${line.step}  ${line.tool}`;
-    write(paint("dim", this.#fit(text, this.#columns)));
+    write(paint("dim", this.#fit(printable(text), this.#columns)));
     this.#transient = true;
   }
 

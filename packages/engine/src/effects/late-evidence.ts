@@ -18,7 +18,7 @@ export function keepLate(core: EffectsCore, run: EffectRunState, late: Promise<u
       // Most calls end with the abort itself: that is no news.
       const name = typeof error === "object" && error !== null ? Reflect.get(error, "name") : null;
       if (name === "AbortError" || name === "TimeoutError") return undefined;
-      return keep(core, run, "late-error", { error: problemText(error) });
+      return keep(core, run, "late-error", { error: String(run.redact(problemText(error))) });
     },
   );
 }

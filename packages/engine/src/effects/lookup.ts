@@ -10,7 +10,7 @@ import type { AnyTool } from "./contract.js";
 import { type EffectsCore, waitAfter } from "./core.js";
 import { Stopped, sleep, withDeadline } from "./deadline.js";
 import { problemText } from "./problem-text.js";
-import { fillSecrets } from "./secrets.js";
+import { fillSecrets, hiddenTexts } from "./secrets.js";
 
 export type Finding =
   /** `output` undefined: it happened, but its result is lost. */
@@ -97,14 +97,18 @@ async function ask(
   options: LookupOptions,
 ): Promise<Answer> {
   const limit = { ms: core.limits.lookupDeadlineMs, outer: options.stop };
+  const used = new Set<string>();
+  if (options.args !== undefined) {
+    for (const { clear } of hiddenTexts(options.args, effect.request)) used.add(clear);
+  }
   const raced = await withDeadline(core.clock, limit, async (signal) => {
     const args =
-      options.args ?? (await fillSecrets(effect.request, effect.secretPaths, core.secrets));
+      options.args ?? (await fillSecrets(effect.request, effect.secretPaths, core.secrets, used));
     const call = { args, idempotencyKey: effect.idempotencyKey };
     // The registry forgets argument types; these arguments passed the tool's schema once.
     return tool.lookup?.(call as never, lookupContext(effect, signal)) ?? NO_ANSWER;
   });
-  if (raced.kind === "threw") return { status: "failed", problem: problemText(raced.error) };
+  if (raced.kind === "threw") return { status: "failed", problem: problemText(raced.error, used) };
   if (raced.kind === "returned") return checked(raced.value);
   raced.late.catch(() => undefined);
   if (raced.why === "aborted") throw new Stopped();

@@ -59,23 +59,31 @@ export function hideIn(
   return { args: hiddenArgs, secretPaths };
 }
 
-/** A copy with the references at `paths` filled in. Throws NOT_FOUND for a missing secret. */
+/**
+ * A copy with the references at `paths` filled in; `used` gets the values, to be hidden in what the
+ * call says. Throws NOT_FOUND for a missing secret.
+ */
 export async function fillSecrets(
   value: JsonValue,
   paths: readonly string[],
   secrets: SecretSource | null,
+  used: Set<string> = new Set(),
 ): Promise<JsonValue> {
   if (paths.length === 0) return value;
   const filled = new Map<string, string>();
   for (const path of paths) {
     const text = at(value, path);
     if (typeof text !== "string") continue;
-    filled.set(path, await fillText(text, secrets));
+    filled.set(path, await fillText(text, secrets, used));
   }
   return map(value, "", (text, path) => filled.get(path) ?? text);
 }
 
-async function fillText(text: string, secrets: SecretSource | null): Promise<string> {
+async function fillText(
+  text: string,
+  secrets: SecretSource | null,
+  used: Set<string>,
+): Promise<string> {
   const values = new Map<string, string>();
   for (const [, name = ""] of text.matchAll(REFERENCE)) {
     const value = (await secrets?.get(name)) ?? null;
@@ -86,6 +94,7 @@ async function fillText(text: string, secrets: SecretSource | null): Promise<str
       );
     }
     values.set(name, value);
+    used.add(value);
   }
   return text.replace(REFERENCE, (all: string, name: string) => values.get(name) ?? all);
 }

@@ -64,8 +64,9 @@ type Sent =
 async function send(core: EffectsCore, sending: Sending, tool: AnyTool): Promise<Sent> {
   const { effect, row } = sending;
   const limit = { ms: tool.deadlineMs ?? core.limits.toolDeadlineMs, outer: sending.stop };
+  const used = new Set<string>();
   const raced = await withDeadline(core.clock, limit, async (signal) => {
-    const args = await fillSecrets(effect.request, effect.secretPaths, core.secrets);
+    const args = await fillSecrets(effect.request, effect.secretPaths, core.secrets, used);
     // The registry forgets argument types; these arguments passed the tool's schema once.
     return tool.execute(args as never, {
       transaction: effect.transaction,
@@ -81,7 +82,7 @@ async function send(core: EffectsCore, sending: Sending, tool: AnyTool): Promise
     });
   });
   if (raced.kind === "returned") return { kind: "sent", output: jsonOrNull(raced.value) };
-  if (raced.kind === "threw") return { kind: "not-sent", problem: problemText(raced.error) };
+  if (raced.kind === "threw") return { kind: "not-sent", problem: problemText(raced.error, used) };
   raced.late.catch(() => undefined);
   if (raced.why === "aborted") throw new Stopped();
   return { kind: "not-sent", problem: `no answer within ${limit.ms} ms` };

@@ -8,7 +8,7 @@ import type { EffectRecord, JsonValue, UndoAction, UndoContext, UndoResult } fro
 import type { AnyTool } from "./contract.js";
 import type { EffectsCore } from "./core.js";
 import { Stopped, withDeadline } from "./deadline.js";
-import { problemText } from "./problem-text.js";
+import { problemText, stateText } from "./problem-text.js";
 import { fillSecrets } from "./secrets.js";
 
 export type UndoTry =
@@ -39,7 +39,8 @@ export async function tryUndo(core: EffectsCore, run: UndoRun): Promise<UndoTry>
 }
 
 async function runAction(core: EffectsCore, run: UndoRun, action: UndoAction): Promise<UndoTry> {
-  const call = undoCall(core, run, action);
+  const used = new Set<string>();
+  const call = undoCall(core, run, action, used);
   if (call === null) {
     const problem = `Undo action "${action.action}" is not declared by the tool.`;
     return { kind: "failed", problem, redo: false };
@@ -48,9 +49,9 @@ async function runAction(core: EffectsCore, run: UndoRun, action: UndoAction): P
   const raced = await withDeadline(core.clock, limit, call);
   switch (raced.kind) {
     case "returned":
-      return judge(raced.value);
+      return judge(raced.value, used);
     case "threw":
-      return { kind: "failed", problem: problemText(raced.error), redo: false };
+      return { kind: "failed", problem: problemText(raced.error, used), redo: false };
     case "stopped":
       // The same undo key joins the next try with this one, whatever it still does.
       raced.late.catch(() => undefined);
@@ -63,9 +64,11 @@ function undoCall(
   core: EffectsCore,
   { effect, tool }: UndoRun,
   action: UndoAction,
+  used: Set<string>,
 ): ((signal: AbortSignal) => Promise<unknown>) | null {
   const undoKey = `${effect.effectId}/undo/${action.seq}`;
-  const args = (): Promise<JsonValue> => fillSecrets(action.args, action.secretPaths, core.secrets);
+  const args = (): Promise<JsonValue> =>
+    fillSecrets(action.args, action.secretPaths, core.secrets, used);
   const context = (signal: AbortSignal): UndoContext => contextOf(effect, undoKey, signal);
   if (action.action === "compensate") {
     if (tool.compensate === undefined) return null;
@@ -87,12 +90,12 @@ function contextOf(effect: EffectRecord, undoKey: string, signal: AbortSignal): 
 }
 
 /** An undo that returns nothing is confirmed by not throwing. */
-function judge(value: unknown): UndoTry {
+function judge(value: unknown, used: ReadonlySet<string>): UndoTry {
   if (value === undefined || value === null) return { kind: "undone" };
   const result = value as Partial<UndoResult>;
   if (result.status === "undone" || result.status === "already-undone") return { kind: "undone" };
   if (result.status === "dirty") {
-    const problem = `Someone else changed it since; it was not touched. Expected ${problemText(result.expected)}; found ${problemText(result.found)}`;
+    const problem = `Someone else changed it since; it was not touched. Expected ${stateText(result.expected, used)}; found ${stateText(result.found, used)}`;
     return { kind: "dirty", problem };
   }
   return { kind: "failed", problem: "The undo gave an answer that it may not give.", redo: false };
@@ -102,8 +105,9 @@ async function verify(core: EffectsCore, run: UndoRun): Promise<UndoTry> {
   const { effect, tool } = run;
   if (tool.verify === undefined) return { kind: "undone" };
   const limit = { ms: core.limits.lookupDeadlineMs, outer: run.stop };
+  const used = new Set<string>();
   const raced = await withDeadline(core.clock, limit, async (signal) => {
-    const args = await fillSecrets(effect.request, effect.secretPaths, core.secrets);
+    const args = await fillSecrets(effect.request, effect.secretPaths, core.secrets, used);
     const call = { args, output: effect.receipt };
     const context = contextOf(effect, `${effect.effectId}/verify`, signal);
     // The registry forgets argument types; these arguments passed the tool's schema once.
@@ -114,7 +118,7 @@ async function verify(core: EffectsCore, run: UndoRun): Promise<UndoTry> {
     return { kind: "failed", problem: "The verification still finds the effect.", redo: true };
   }
   if (raced.kind === "threw") {
-    const problem = `The verification failed: ${problemText(raced.error)}`;
+    const problem = `The verification failed: ${problemText(raced.error, used)}`;
     return { kind: "failed", problem, redo: false };
   }
   raced.late.catch(() => undefined);
