@@ -1,6 +1,10 @@
 // Goal: a workflow is begun, fenced, recovered and settled over the wire as it is embedded (C1-C6), over
 // gRPC and HTTP. The owner outside is a map in this process: what stands in the end is read from it.
 
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { type AgentTxClient, createClient } from "@agenttx/client";
 import { defineTool, type ToolShape } from "@agenttx/engine";
 import type { UndoResult } from "@agenttx/model";
@@ -9,6 +13,7 @@ import { z } from "zod";
 import { ServerPlace } from "./server-process.js";
 import { startTestServer, type TestServer } from "./test-server.js";
 
+const CLI = fileURLToPath(new URL("../../packages/cli/bin/agenttx.js", import.meta.url));
 const booked = new Map<string, "booked" | "cancelled">();
 let collected = false;
 
@@ -247,6 +252,42 @@ it("walks the same way over HTTP", async () => {
   });
   expect([...booked.values()]).toEqual(["cancelled"]);
 });
+
+it("is operated with the command line, as a data directory is", async () => {
+  await untilTheException("D-1");
+  collected = true;
+  const agenttx = async (...args: readonly string[]) => {
+    const all = [CLI, ...args, "--server", at.address, "--json"];
+    const run = promisify(execFile)(process.execPath, all, { env: { PATH: process.env.PATH } });
+    const { code, stdout, stderr } = await run.then(
+      (said) => ({ ...said, code: 0 }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
+    // Read by the expectations below.
+    return { code, stderr, said: JSON.parse(stdout || "null") as never };
+  };
+  const file = join(at.root, "plan.json");
+  const by = ["--actor", "ada"];
+  expect((await agenttx("workflows")).said).toMatchObject([{ id: "D-1", state: "Running" }]);
+  const frozen = await agenttx("freeze", "D-1", ...by, "--reason", "exception");
+  expect(frozen).toMatchObject({ code: 0, said: { state: "Frozen" } });
+  expect(await agenttx("plan", "D-1", "--out", file)).toMatchObject({
+    code: 0,
+    said: { plan: { undo: [{ tool: "carrier.book" }] } },
+  });
+  expect(await agenttx("apply", file, ...by)).toMatchObject({
+    code: 6,
+    said: { state: "Reconciliation" },
+  });
+  const { said: items } = await agenttx("reconcile", "list");
+  expect(items).toMatchObject([{ workflow: "D-1", effect: { waitsFor: "person" } }]);
+  const [{ effect }] = items as [{ effect: { effectId: string } }];
+  const resolve = ["reconcile", "resolve", effect.effectId, ...by, "--note", "delivered"];
+  expect((await agenttx(...resolve, "--kind", "accepted-as-is")).code).toBe(0);
+  const replay = await agenttx("replay", "D-1");
+  expect(replay).toMatchObject({ code: 0, said: { consistent: true } });
+  expect(await agenttx("resume")).toMatchObject({ code: 2 });
+}, 60_000);
 
 it("goes on by itself after a kill -9 in the middle of an apply, and undoes each effect once", async () => {
   const place = await ServerPlace.make();

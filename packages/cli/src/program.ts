@@ -63,7 +63,7 @@ export function createProgram(
   addUndo(program, setExitCode);
   const act: Building["act"] = async (command, run) => setExitCode(await within(command, run));
   addServerCommands({ program, common: bare, act, collect }, settings);
-  addRecoveryCommands({ program, common, act, collect });
+  addRecoveryCommands({ program, common, remote, act, collect });
   addHouseKeeping(program, setExitCode);
   return program;
 }

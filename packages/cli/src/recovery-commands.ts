@@ -16,14 +16,19 @@ const BEHAVIOURS = ["healthy", "slow", "failing", "silent", "wrong"] as const;
 
 type Run = (context: CommandContext) => Promise<number>;
 
+/** `remote` adds the options of a command that can talk to a running server. */
+export interface RecoveryBuilding extends Building {
+  readonly remote: (command: Command) => Command;
+}
+
 /** Adds them to the program. */
-export function addRecoveryCommands(building: Building): void {
+export function addRecoveryCommands(building: RecoveryBuilding): void {
   addStages(building);
   addReconcile(building);
   addDrill(building);
 }
 
-function addStages({ program, common, act, collect }: Building): void {
+function addStages({ program, common, remote, act, collect }: RecoveryBuilding): void {
   const module = (command: Command): Command =>
     command
       .option("--tools <module>", "module that exports `tools`, and `recovery`", collect, [])
@@ -31,19 +36,19 @@ function addStages({ program, common, act, collect }: Building): void {
   const stages = () => import("./commands/recovery/stages.js");
   const reads = () => import("./commands/recovery/workflows.js");
   const run = (command: Command, work: Run): Promise<void> => act(command, work);
-  common(program.command("workflows"))
+  remote(common(program.command("workflows")))
     .description("list workflows and the state each is in")
     .option("--limit <n>", "at most this many", wholeNumber, 100)
     .action((options, command) =>
       run(command, async (context) => (await reads()).workflows(context, options)),
     );
-  common(program.command("replay"))
+  remote(common(program.command("replay")))
     .argument("<workflow>")
     .description("tell a workflow's recoveries and facts again, from the audit alone")
     .action((id, _options, command) =>
       run(command, async (context) => (await reads()).replay(context, id)),
     );
-  common(program.command("freeze"))
+  remote(common(program.command("freeze")))
     .argument("<workflow>")
     .description("stop a workflow: its owner is refused from now on")
     .requiredOption("--actor <name>", "who asks for it")
@@ -51,7 +56,7 @@ function addStages({ program, common, act, collect }: Building): void {
     .action((id, options, command) =>
       run(command, async (context) => (await stages()).freeze(context, id, options)),
     );
-  module(common(program.command("plan")))
+  module(remote(common(program.command("plan"))))
     .argument("<workflow>")
     .description("show what going back to a checkpoint would do; changes nothing")
     .option("--checkpoint <name>", "default: the newest validated one", "latest")
@@ -59,7 +64,7 @@ function addStages({ program, common, act, collect }: Building): void {
     .action((id, options, command) =>
       run(command, async (context) => (await stages()).plan(context, id, options)),
     );
-  module(common(program.command("apply")))
+  module(remote(common(program.command("apply"))))
     .argument("<file>", "a plan, as `agenttx plan --out` wrote it")
     .description("carry a plan out; refused when its basis has changed")
     .requiredOption("--actor <name>", "who carries it out")
@@ -67,7 +72,7 @@ function addStages({ program, common, act, collect }: Building): void {
     .action((file, options, command) =>
       run(command, async (context) => (await stages()).apply(context, file, options)),
     );
-  module(common(program.command("resume")))
+  module(remote(common(program.command("resume"))))
     .argument("[workflow]", "default: every interrupted recovery")
     .description("go on with a recovery")
     .option("--actor <name>", "who asks for it", "operator")
@@ -76,22 +81,22 @@ function addStages({ program, common, act, collect }: Building): void {
     );
 }
 
-function addReconcile({ program, common, act, collect }: Building): void {
+function addReconcile({ program, common, remote, act, collect }: RecoveryBuilding): void {
   const reconcile = program.command("reconcile").description("effects that wait for somebody");
   const load = () => import("./commands/recovery/reconcile.js");
-  common(reconcile.command("list"))
+  remote(common(reconcile.command("list")))
     .argument("[workflow]", "default: all of them")
     .description("what is open, oldest first")
     .action((id, _options, command: Command) =>
       act(command, async (context) => (await load()).reconcileList(context, id ?? null)),
     );
-  common(reconcile.command("show"))
+  remote(common(reconcile.command("show")))
     .argument("<effect>", "effect id, as `reconcile list` shows it")
     .description("one open effect with its evidence")
     .action((id, _options, command: Command) =>
       act(command, async (context) => (await load()).reconcileShow(context, id)),
     );
-  common(reconcile.command("resolve"))
+  remote(common(reconcile.command("resolve")))
     .argument("<effect>", "effect id, as `reconcile list` shows it")
     .description("record what became of it; the workflow goes on when it was the last one")
     .addOption(new Option("--kind <kind>").choices(RESOLUTION_KINDS).makeOptionMandatory())

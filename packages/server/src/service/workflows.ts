@@ -235,8 +235,10 @@ export async function replayWorkflow(
 ): Promise<workflows.ReplayWorkflowResponse> {
   requireScope(context.principal, "read");
   const namespace = context.principal.tenant;
-  const replay = await deps.recovery.replay(workflowId(request), { namespace });
-  return { replayJson: JSON.stringify(replay) };
+  const id = workflowId(request);
+  const { events } = await deps.recovery.explain(id, { namespace });
+  const replay = await deps.recovery.replay(id, { namespace });
+  return { replayJson: JSON.stringify({ ...replay, events }) };
 }
 
 function workflowId({ workflowId: id }: { readonly workflowId: string }): string {

@@ -1,12 +1,12 @@
 // Owns `agenttx reconcile list | show | resolve`: what waits for somebody, with its evidence (C6).
 
-import { AgentTxError, type ResolutionKind } from "@agenttx/model";
-import type { ReconciliationItem, Recovery } from "@agenttx/recovery";
+import { AgentTxError, type ReconciliationItem, type ResolutionKind } from "@agenttx/model";
 import { EXIT } from "../../exit-codes.js";
 import { API_VERSION, printable } from "../../output.js";
 import type { CommandContext } from "../../program.js";
 import { pairLines, tableLines } from "../../table.js";
 import { isoTime } from "../list.js";
+import type { RecoveryCalls } from "./calls.js";
 import { openRecovery } from "./session.js";
 
 /** Oldest first; exit code 0 also when there are some: asking is no failure. */
@@ -79,13 +79,12 @@ export async function reconcileResolve(
     readonly filesRoot?: string;
   },
 ): Promise<number> {
-  const { output, dataDirectory } = context;
-  const session = await openRecovery({ ...options, dataDirectory });
+  const { output } = context;
+  const session = await openRecovery({ ...options, ...context });
   try {
-    await session.recovery.start();
     const { kind, actor, note } = options;
     const said = { kind, actor, note };
-    const effect = await session.recovery.reconciliation.resolve(effectId, said);
+    const effect = await session.recovery.resolve(effectId, said);
     output.data({ apiVersion: API_VERSION, type: "effect", ...effect });
     output.line(`${effect.effectId}  ${effect.state}`);
     return effect.waitsFor === null ? EXIT.OK : EXIT.UNRESOLVED;
@@ -95,28 +94,15 @@ export async function reconcileResolve(
 }
 
 async function itemsOf(
-  recovery: Recovery,
+  recovery: RecoveryCalls,
   workflow: string | null,
 ): Promise<readonly ReconciliationItem[]> {
-  if (workflow !== null) return recovery.reconciliation.list(workflow);
+  if (workflow !== null) return recovery.items(workflow);
   const items: ReconciliationItem[] = [];
-  for await (const id of waitingIds(recovery)) {
-    items.push(...(await recovery.reconciliation.list(id)));
+  for (const { id, state } of await recovery.workflows(Number.POSITIVE_INFINITY)) {
+    if (state !== "Running") items.push(...(await recovery.items(id)));
   }
   return items.sort((one, other) => one.effect.createdAtMs - other.effect.createdAtMs);
-}
-
-/** Page by page, to the end. */
-async function* waitingIds(recovery: Recovery): AsyncGenerator<string> {
-  for (let after: string | undefined; ; ) {
-    const page = await recovery.workflows.list({
-      limit: 1_000,
-      ...(after === undefined ? {} : { after }),
-    });
-    for (const { id, state } of page) if (state !== "Running") yield id;
-    after = page.at(-1)?.id;
-    if (after === undefined) return;
-  }
 }
 
 function notOpen(effectId: string): AgentTxError {

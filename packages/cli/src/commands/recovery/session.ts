@@ -1,39 +1,47 @@
-// Owns engine and recovery of one command. What the application knows about its workflows comes from
-// the same modules as its tools: `export const recovery = { invariants, schemaVersion, migrations }`.
+// Owns what the commands about workflows work with. On a data directory: an engine, and what the
+// application knows about its workflows, which comes from the same modules as its tools:
+// `export const recovery = { invariants, schemaVersion, migrations }`. On a server: a connection.
 
-import { createRecovery, type Recovery, type RecoveryOptions } from "@agenttx/recovery";
+import { createRecovery, type RecoveryOptions } from "@agenttx/recovery";
 import { keepAlive } from "../../keep-alive.js";
-import { openSession, type Session } from "../../session.js";
+import { connect, type ServerOptions } from "../../remote.js";
+import { openSession } from "../../session.js";
 import { locate } from "../../tools-module.js";
+import { embeddedCalls, type RecoveryCalls, serverCalls } from "./calls.js";
 
 export type RecoverySettings = Pick<RecoveryOptions, "invariants" | "schemaVersion" | "migrations">;
 
-export interface RecoverySession extends Session {
-  readonly recovery: Recovery;
-  /** False: no module named any, so nothing but the ledger is checked. */
+export interface RecoverySession {
+  readonly recovery: RecoveryCalls;
+  /** False: no module named any, so nothing but the ledger is checked. A server knows its own. */
   readonly hasInvariants: boolean;
+  close(): Promise<void>;
 }
 
 export interface RecoverySessionOptions {
   readonly dataDirectory: string;
+  /** Undefined: the data directory. */
+  readonly server?: ServerOptions;
+  /** For undo in this process; a server has its own. */
   readonly tools?: readonly string[];
   readonly filesRoot?: string;
 }
 
-/** Opens the data directory. Nothing is recovered by opening. */
+/** Opens one of both. Nothing is recovered by opening. */
 export async function openRecovery(options: RecoverySessionOptions): Promise<RecoverySession> {
+  if (options.server !== undefined) {
+    const client = await connect(options.server);
+    return { recovery: serverCalls(client), hasInvariants: true, close: () => client.close() };
+  }
   const settings = await readRecoverySettings(options.tools ?? []);
-  const session = await openSession(options);
-  const { engine, store } = session;
-  const recovery = createRecovery({ ...settings, engine, store });
+  const { engine, store, close } = await openSession(options);
   const release = keepAlive();
   return {
-    ...session,
-    recovery,
+    recovery: embeddedCalls(createRecovery({ ...settings, engine, store })),
     hasInvariants: (settings.invariants ?? []).length > 0,
     async close() {
       release();
-      await session.close();
+      await close();
     },
   };
 }

@@ -35,10 +35,10 @@ export async function plan(
   id: string,
   options: WithTools & { readonly checkpoint: string; readonly out?: string },
 ): Promise<number> {
-  const { output, dataDirectory } = context;
-  const session = await openRecovery({ ...options, dataDirectory });
+  const { output } = context;
+  const session = await openRecovery({ ...options, ...context });
   try {
-    const made = await session.recovery.plan(id, { checkpoint: options.checkpoint });
+    const made = await session.recovery.plan(id, options.checkpoint);
     output.data({ apiVersion: API_VERSION, type: "plan", plan: made });
     printPlan(output, made);
     if (!session.hasInvariants) {
@@ -65,9 +65,9 @@ export async function apply(
   file: string,
   options: WithTools & { readonly actor: string; readonly hold?: boolean },
 ): Promise<number> {
-  const { output, dataDirectory } = context;
+  const { output } = context;
   const made = readPlan(file);
-  const session = await openRecovery({ ...options, dataDirectory });
+  const session = await openRecovery({ ...options, ...context });
   try {
     const resume = options.hold !== true;
     const view = await session.recovery.apply(made, { actor: options.actor, resume });
@@ -83,8 +83,8 @@ export async function resume(
   id: string | null,
   options: WithTools & { readonly actor: string },
 ): Promise<number> {
-  const { output, dataDirectory } = context;
-  const session = await openRecovery({ ...options, dataDirectory });
+  const { output } = context;
+  const session = await openRecovery({ ...options, ...context });
   try {
     const { actor } = options;
     if (id !== null) return show(output, await session.recovery.resume(id, { actor }));

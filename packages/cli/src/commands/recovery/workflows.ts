@@ -1,11 +1,12 @@
 // Owns `agenttx workflows` and `agenttx replay`: what there is, and how it came to be.
 
-import type { WorkflowReplay, WorkflowStory, WorkflowView } from "@agenttx/recovery";
+import type { WorkflowView } from "@agenttx/model";
 import { EXIT } from "../../exit-codes.js";
 import { API_VERSION, type Output, printable } from "../../output.js";
 import type { CommandContext } from "../../program.js";
 import { tableLines } from "../../table.js";
 import { isoTime } from "../list.js";
+import type { Retold } from "./calls.js";
 import { openRecovery } from "./session.js";
 
 export async function workflows(
@@ -15,7 +16,7 @@ export async function workflows(
   const { output } = context;
   const session = await openRecovery(context);
   try {
-    const views = await session.recovery.workflows.list(options);
+    const views = await session.recovery.workflows(options.limit);
     output.data(views);
     if (views.length === 0) output.note("no workflows");
     else {
@@ -45,18 +46,17 @@ export async function replay(context: CommandContext, id: string): Promise<numbe
   const { output } = context;
   const session = await openRecovery(context);
   try {
-    const story = await session.recovery.explain(id);
-    const replayed = await session.recovery.replay(id);
-    output.data({ apiVersion: API_VERSION, type: "replay", ...replayed, events: story.events });
-    printStory(output, story, replayed);
+    const replayed = await session.recovery.retell(id);
+    output.data({ apiVersion: API_VERSION, type: "replay", ...replayed });
+    printStory(output, replayed);
     return replayed.consistent ? EXIT.OK : EXIT.FAILED;
   } finally {
     await session.close();
   }
 }
 
-function printStory(output: Output, { events }: WorkflowStory, replayed: WorkflowReplay): void {
-  for (const { atMs, event, actor, state, why } of events) {
+function printStory(output: Output, replayed: Retold): void {
+  for (const { atMs, event, actor, state, why } of replayed.events) {
     const by = actor === "" ? "" : ` (${printable(actor)})`;
     output.line(`${output.paint("dim", isoTime(atMs))}  ${event}${by}: ${state}`);
     if (why !== "") output.line(`                      ${output.paint("dim", printable(why))}`);
