@@ -9,6 +9,7 @@ import { createEngine, type RecoveryReport, type ToolShape } from "@agenttx/engi
 import { AgentTxError } from "@agenttx/model";
 import { createRecovery, type RecoveryOptions, type ResumeReport } from "@agenttx/recovery";
 import { openStore } from "@agenttx/storage";
+import { requireCertified } from "@agenttx/tools/adapter-kit";
 import type { Logger } from "pino";
 import { Authenticator } from "./auth/authenticator.js";
 import { OpenStreams } from "./auth/open-streams.js";
@@ -70,7 +71,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       ? null
       : new TokenFile(settings.tokensFile, (message) => log.warn(message));
   const authenticator = new Authenticator(tokens, settings.tlsClientCa !== undefined);
-  const own = options.tools ?? [];
+  const own = certified(options.tools ?? [], settings);
   const names = new Set(own.map(({ name }) => name));
   const tools = [...serverTools(settings).filter(({ name }) => !names.has(name)), ...own];
   const store = await openStore({
@@ -92,6 +93,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await store.close();
     throw error;
   }
+}
+
+/** Throws TOOL_INVALID with the names of those that are not. */
+function certified(
+  tools: readonly ToolShape[],
+  { requireCertified: required, trust }: Settings,
+): readonly ToolShape[] {
+  return required || trust.length > 0 ? requireCertified(tools, { trust }) : tools;
 }
 
 interface Parts {
@@ -141,6 +150,8 @@ class Composition {
       resolveTool: (name) => remote.find(name),
       policy: policyOf(settings),
       idleTimeoutMs: settings.idleTimeoutMs,
+      retention: settings.retentionMs,
+      auditRetention: settings.auditRetentionMs,
       resumeOnStart: settings.resume,
       observer: {
         onEvent: (event) => {

@@ -20,6 +20,9 @@ const milliseconds = digits(
     .min(0)
     .max(2 ** 31 - 1),
 );
+/** Longer than a timer can be: looked at now and then. */
+const duration = digits(z.number().int().min(0).max(Number.MAX_SAFE_INTEGER));
+const DAY_MS = 24 * 60 * 60_000;
 const count = digits(z.number().int().min(1).max(1_000_000_000));
 const flag = z.preprocess((value) => {
   if (value === "true" || value === "1" || value === "") return true;
@@ -49,12 +52,22 @@ export const settingsSchema = z.strictObject({
   tlsClientCa: z.string().optional().describe("PEM authority of client certificates (mutual TLS)"),
   tokensFile: z.string().optional().describe("File of token hashes; read again when it changes"),
   tools: list.default([]).describe("Modules that export tools"),
+  requireCertified: flag
+    .default(false)
+    .describe("Refuse reversible tools of modules that the adapter suite has not passed"),
+  trust: list
+    .default([])
+    .describe("Reversible tools that need no certificate, by name; implies --require-certified"),
   tablesFile: z.string().optional().describe("JSON file with the tables of the record tools"),
   fsRoot: z.string().optional().describe("Root of the built-in fs tools; off without it"),
   effectSink: z.string().optional().describe("JSON Lines file of effect.stage; off without it"),
   maxLocalDepth: digits(z.number().int().min(0).max(16)).default(2).describe("Policy default"),
   maxGlobalResets: digits(z.number().int().min(0).max(16)).default(1).describe("Policy default"),
   replayBudgetFactor: digits(z.number().min(0.1).max(1_000)).default(2).describe("Policy default"),
+  retentionMs: duration
+    .default(7 * DAY_MS)
+    .describe("Terminal records, answers and settled effects are kept; 0 = for ever"),
+  auditRetentionMs: duration.default(365 * DAY_MS).describe("Audit chains are kept; 0 = for ever"),
   idleTimeoutMs: milliseconds
     .default(15 * 60_000)
     .describe("Idle transactions are aborted; 0 = never"),
