@@ -79,7 +79,7 @@ describe("what there is to see", () => {
     expect(await ok(place, ["audit", "verify"])).toMatchObject({ intact: true });
     const { chains } = await ok(place, ["audit", "verify", committed]);
     expect(chains).toEqual([
-      { transaction: committed, entries: expect.any(Number), brokenAt: null },
+      { transaction: committed, namespace: "", entries: expect.any(Number), brokenAt: null },
     ]);
   });
 

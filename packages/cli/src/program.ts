@@ -132,11 +132,21 @@ function addQueries(program: Command, setExitCode: (code: number) => void): void
   const audit = program.command("audit").description("the audit journal");
   common(audit.command("verify"))
     .argument("[id]", "one transaction; default: all, and the store's own chain")
-    .description("prove that no entry was altered or removed")
+    .description("prove that no entry was altered, and no chain removed")
     .action(async (id, _options, command) => {
       setExitCode(
         await within(command, async (context) =>
           (await import("./commands/audit-verify.js")).auditVerify(context, id ?? null),
+        ),
+      );
+    });
+  common(audit.command("export"))
+    .argument("[id]", "one transaction; default: all, and the store's own chain")
+    .description("print the entries as JSON Lines, with their hashes")
+    .action(async (id, _options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/audit-export.js")).auditExport(context, id ?? null),
         ),
       );
     });
