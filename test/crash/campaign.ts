@@ -11,6 +11,9 @@ export interface Report {
   /** Victims that died of a signal they could not handle. */
   kills: number;
   killsInRecovery: number;
+  /** Victims that ended by themselves, by process.exit or an error, or lost their thread. */
+  wayOuts: number;
+  frozen: number;
   /** Shut down with SIGTERM and ended by themselves. */
   cleanStops: number;
   commits: number;
@@ -20,6 +23,8 @@ export interface Report {
   resumed: number;
   deeds: number;
   undone: number;
+  /** Deaths at each named point. */
+  readonly points: Map<string, number>;
   violations: string[];
 }
 
@@ -29,6 +34,8 @@ export function emptyReport(seed: number): Report {
     cases: 0,
     kills: 0,
     killsInRecovery: 0,
+    wayOuts: 0,
+    frozen: 0,
     cleanStops: 0,
     commits: 0,
     conflicts: 0,
@@ -37,6 +44,7 @@ export function emptyReport(seed: number): Report {
     resumed: 0,
     deeds: 0,
     undone: 0,
+    points: new Map(),
     violations: [],
   };
 }
@@ -81,14 +89,23 @@ export async function runCase(
   }
 }
 
-export function noteEnd(report: Report, end: LifeEnd): void {
+export function noteEnd(report: Report, end: LifeEnd, death: Death): void {
+  if (death.kind === "freeze") report.frozen += 1;
   if (end.signal === "SIGKILL") {
     report.kills += 1;
     if (end.inRecovery) report.killsInRecovery += 1;
-  } else if (end.code === 0) report.cleanStops += 1;
+    const dies = end.lines.find((line) => line.k === "dies");
+    if (dies !== undefined && end.byFault) {
+      report.points.set(dies.point, (report.points.get(dies.point) ?? 0) + 1);
+    }
+  } else if (death.kind === "leave") report.wayOuts += 1;
+  else if (end.code === 0) report.cleanStops += 1;
 }
 
-const LIVES_PER_CASE = 4;
+const LIVES_PER_CASE = 6;
+const WAYS_OUT = ["exit", "throw", "reject", "terminate"] as const;
+/** Points that a life hunts at once: it dies at the first of them. */
+const WANTED_MAX = 4;
 
 /** `cycles` random deaths, several on each directory, with deaths during recovery between them. */
 export async function randomDeaths(
@@ -103,38 +120,63 @@ export async function randomDeaths(
     done += lives;
     const name = `seed ${report.seed}, case ${report.cases}`;
     await runCase(pool, report, { name, sync }, async (one) => {
+      const live = async (life: Life) => noteEnd(report, await one.live(life), life.death);
       for (let life = 0; life < lives; life += 1) {
-        noteEnd(report, await one.live(randomLife(random)));
-        // Depth 2: the recovery of the first death dies, and the next one too.
-        for (let depth = 0; depth < 2 && random() < 0.4; depth += 1) {
-          const death = { kind: "young", ms: 25 + random() * 60 } as const;
-          noteEnd(report, await one.live({ ...randomLife(random), mode: "rest", death }));
+        await live(randomLife(random, report.points));
+        // Down to depth 3: the recovery of the first death dies, and so do the next ones.
+        for (let depth = 0; depth < 3 && random() < 0.4; depth += 1) {
+          const death: Death =
+            random() < 0.5
+              ? { kind: "young", ms: 25 + random() * 60 }
+              : pointDeath(random, report.points);
+          await live({ ...randomLife(random, report.points), mode: "rest", death });
         }
       }
     });
   }
 }
 
-function randomLife(random: () => number): Life {
+function randomLife(random: () => number, points: Report["points"]): Life {
   return {
     mode: "work",
-    death: randomDeath(random),
+    death: randomDeath(random, points),
     seed: Math.floor(random() * 2 ** 31),
     lanes: 2 + Math.floor(random() * 3),
     resume: random() < 0.4,
   };
 }
 
-function randomDeath(random: () => number): Death {
+function randomDeath(random: () => number, points: Report["points"]): Death {
   const roll = random();
   const lines = 1 + Math.floor(random() * 160);
-  if (roll < 0.15) {
+  if (roll < 0.08) {
     return { kind: "term", lines, killAfterMs: random() < 0.5 ? random() * 30 : null };
   }
-  if (roll < 0.45) {
+  if (roll < 0.16) {
+    const how = WAYS_OUT[Math.floor(random() * WAYS_OUT.length)] ?? "exit";
+    // A thread is ended by the clock, from its start through its recovery into its work.
+    if (how === "terminate") return { kind: "leave", how, lines: 10_000, ms: 50 + random() * 600 };
+    return { kind: "leave", how, lines, ms: 0 };
+  }
+  if (roll < 0.2) return { kind: "freeze", lines, ms: 120 + random() * 200 };
+  if (roll < 0.3) {
     const write = 1 + Math.floor(random() ** 2 * 300);
     const when = random() < 0.5 ? "before" : "after";
     return { kind: "write", plan: { write, when, kind: "kill" }, atMostMs: 10_000 };
   }
+  if (roll < 0.8) return pointDeath(random, points);
   return { kind: "work", lines, ms: random() * 20 };
+}
+
+/** At a point where few died so far, or at one that is not known yet. */
+function pointDeath(random: () => number, points: Report["points"]): Death {
+  const rarest = [...points].sort(([, one], [, other]) => one - other).map(([name]) => name);
+  const few = rarest.slice(0, Math.ceil(rarest.length / 4));
+  const wanted = new Set<string>();
+  for (let count = 0; count < WANTED_MAX; count += 1) {
+    const name = few[Math.floor(random() * few.length)];
+    if (name !== undefined) wanted.add(name);
+  }
+  const known = rarest.filter((name) => !wanted.has(name));
+  return { kind: "point", known, lines: 40 + Math.floor(random() * 200) };
 }

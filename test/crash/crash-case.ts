@@ -6,7 +6,7 @@ import type { FaultPlan } from "@agenttx/testkit";
 import { violationsOf, wrongAnswers } from "./checks.js";
 import type { Facts, Line } from "./lines.js";
 import { type Acknowledged, Model } from "./model.js";
-import type { Orders, Victim, VictimEnd, VictimPool } from "./victim.js";
+import type { Orders, Victim, VictimEnd, VictimPool, WayOut } from "./victim.js";
 import { World } from "./world.js";
 
 /**
@@ -18,6 +18,12 @@ export type Death =
   | { readonly kind: "work"; readonly lines: number; readonly ms: number }
   | { readonly kind: "term"; readonly lines: number; readonly killAfterMs: number | null }
   | { readonly kind: "write"; readonly plan: FaultPlan; readonly atMostMs: number }
+  /** At a named point that is not known; otherwise after so many lines, or when it rests. */
+  | { readonly kind: "point"; readonly known: readonly string[]; readonly lines: number }
+  /** By itself: process.exit, an error that nobody handles, the end of its thread. */
+  | { readonly kind: "leave"; readonly how: WayOut; readonly lines: number; readonly ms: number }
+  /** Stopped for so long, longer than its tools may take, and then let go on; killed at work. */
+  | { readonly kind: "freeze"; readonly lines: number; readonly ms: number }
   /** At a named point that is not known yet; without one it ends with the tour. */
   | {
       readonly kind: "hunt";
@@ -83,20 +89,21 @@ export class CrashCase {
       prefix: `v${this.#lives}`,
       lanes: life.lanes,
       resume: life.resume,
-      hunt: death.kind === "hunt" ? { known: death.known, half: death.half } : null,
+      hunt: huntOf(death),
+      leave: death.kind === "leave" ? death : null,
       plan: death.kind === "write" ? death.plan : null,
     };
-    const kill = new Kill(victim, death);
+    const kill = new Kill(victim, death, () => this.#probe());
     victim.go(orders, (line) => {
       this.model.hear(line);
       kill.hear(line);
     });
     const end = await victim.ended;
     kill.cancel();
+    await kill.probed;
     await this.#world.quiet();
     if (end.hung) this.model.violations.push(`victim ${this.#lives} hung; stderr: ${end.stderr}`);
-    const clean = end.code === 0 && end.signal === null;
-    if (end.signal !== "SIGKILL" && !(death.kind === "term" && clean)) {
+    if (end.signal !== "SIGKILL" && !isAsPlanned(end, death)) {
       this.model.violations.push(`victim ended with ${end.code ?? end.signal}: ${end.stderr}`);
     }
     const { lines } = victim;
@@ -134,6 +141,19 @@ export class CrashCase {
     ];
   }
 
+  /** A frozen process still has its store: nobody takes it over. */
+  async #probe(): Promise<void> {
+    const victim = this.#pool.take();
+    const codes: (string | null)[] = [];
+    victim.go(this.#ordersOf("probe"), (line) => {
+      if (line.k === "probed") codes.push(line.code);
+    });
+    await victim.ended;
+    if (codes[0] !== "STORE_LOCKED") {
+      this.model.violations.push(`the store of a frozen process answers ${codes[0]}`);
+    }
+  }
+
   async close(): Promise<void> {
     await this.#world.close();
   }
@@ -150,6 +170,7 @@ export class CrashCase {
       lanes: 1,
       resume: false,
       hunt: null,
+      leave: null,
       plan: null,
       questions: [],
     };
@@ -170,51 +191,85 @@ export class CrashCase {
   }
 }
 
+function huntOf(death: Death): Orders["hunt"] {
+  if (death.kind === "point") return { known: death.known, half: null };
+  return death.kind === "hunt" ? { known: death.known, half: death.half } : null;
+}
+
+const LEFT_WITH: Readonly<Record<WayOut, number>> = { exit: 7, throw: 1, reject: 1, terminate: 0 };
+
+function isAsPlanned({ code, signal, stderr }: VictimEnd, death: Death): boolean {
+  if (signal !== null) return false;
+  if (death.kind === "term") return code === 0;
+  if (death.kind !== "leave" || code !== LEFT_WITH[death.how]) return false;
+  return code !== 1 || stderr.includes("a planned death");
+}
+
 /** A victim that stops talking is killed all the same: it has nothing to do. */
 const SILENT_MS = 3_000;
+/** Longer than any way to a named point. */
+const POINT_MS_MAX = 20_000;
 
 /** Kills a victim when it is time. */
 class Kill {
   killed = false;
+  /** Settles when the attempt to take the store of a frozen victim is over. */
+  probed: Promise<void> = Promise.resolve();
+  readonly #probe: () => Promise<void>;
   readonly #victim: Victim;
   readonly #death: Death;
   readonly #timers: NodeJS.Timeout[] = [];
   #spoken = 0;
   #due = false;
 
-  constructor(victim: Victim, death: Death) {
+  constructor(victim: Victim, death: Death, probe: () => Promise<void>) {
     this.#victim = victim;
+    this.#probe = probe;
     this.#death = death;
     if (death.kind === "young") this.#killIn(death.ms);
     if (death.kind === "write" || death.kind === "hunt") this.#killIn(death.atMostMs);
+    if (death.kind === "point") this.#killIn(POINT_MS_MAX);
   }
 
   hear({ k }: Line): void {
     const death = this.#death;
-    if (k === "rested" && death.kind === "hunt") this.#killIn(0);
-    if (k === "working" && (death.kind === "work" || death.kind === "term")) {
+    if (k === "rested" && (death.kind === "hunt" || death.kind === "point")) this.#killIn(0);
+    if (!("lines" in death)) return;
+    if (k === "working") {
       this.#spoken = 0;
       this.#in(SILENT_MS, () => this.#end(death));
     }
     this.#spoken += 1;
-    if ((death.kind === "work" || death.kind === "term") && this.#spoken === death.lines) {
-      this.#end(death);
-    }
+    if (this.#spoken === death.lines) this.#end(death);
   }
 
   cancel(): void {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  #end(death: Extract<Death, { kind: "work" | "term" }>): void {
+  #end(death: Extract<Death, { readonly lines: number }>): void {
     if (this.#due) return;
     this.#due = true;
-    if (death.kind === "work") {
-      this.#killIn(death.ms);
-      return;
+    if (death.kind === "point") this.#killIn(0);
+    else if (death.kind === "work") this.#killIn(death.ms);
+    else if (death.kind === "freeze") this.#freeze(death.ms);
+    // It leaves by itself, unless it has nothing more to say.
+    else if (death.kind === "leave") this.#killIn(SILENT_MS);
+    else {
+      this.#victim.kill("SIGTERM");
+      if (death.killAfterMs !== null) this.#killIn(death.killAfterMs);
     }
-    this.#victim.kill("SIGTERM");
-    if (death.killAfterMs !== null) this.#killIn(death.killAfterMs);
+  }
+
+  #freeze(ms: number): void {
+    this.#victim.kill("SIGSTOP");
+    this.probed = this.#probe();
+    this.#in(ms, () => {
+      void this.probed.then(() => {
+        this.#victim.kill("SIGCONT");
+        this.#killIn(ms);
+      });
+    });
   }
 
   #killIn(ms: number): void {

@@ -29,6 +29,7 @@ export type Line =
   | Of<"rested">
   | (Of<"dies"> & { readonly point: string })
   | Of<"closed">
+  | (Of<"probed"> & { readonly code: string | null })
   | (Of<"recovered"> & { readonly found: number; readonly problems: readonly unknown[] })
   | (Of<"problem"> & { readonly where: string; readonly message: string })
   | (Of<"facts"> & { readonly facts: Facts })

@@ -68,6 +68,7 @@ export class Model {
       case "rested":
       case "dies":
       case "closed":
+      case "probed":
       case "facts":
         return;
       default:

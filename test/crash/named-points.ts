@@ -46,7 +46,7 @@ async function dieAtNext(one: CrashCase, report: Report, hunt: Hunt): Promise<st
   const { half, resume } = hunt;
   const death = { kind: "hunt", known: [...hunt.known], half, atMostMs: 20_000 } as const;
   const end = await one.live({ mode: "tour", seed: 1, lanes: 1, resume, death });
-  noteEnd(report, end);
+  noteEnd(report, end, death);
   const dies = end.lines.find((line) => line.k === "dies");
   if (dies !== undefined && end.byFault) return dies.point;
   if (!end.lines.some(({ k }) => k === "rested")) {

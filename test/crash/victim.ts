@@ -10,8 +10,10 @@ const SCRIPT = fileURLToPath(new URL("./children/victim.mjs", import.meta.url));
 /** Longer than any victim needs; one that hangs is killed, and the case fails. */
 const VICTIM_MS_MAX = 60_000;
 
+export type WayOut = "exit" | "throw" | "reject" | "terminate";
+
 export interface Orders {
-  readonly mode: "work" | "tour" | "rest" | "inspect";
+  readonly mode: "work" | "tour" | "rest" | "inspect" | "probe";
   readonly store: string;
   readonly sink: string;
   readonly socket: string;
@@ -22,7 +24,9 @@ export interface Orders {
   readonly resume: boolean;
   readonly sync: boolean;
   /** Death at the first named point of this half that is not known. */
-  readonly hunt: { readonly known: readonly string[]; readonly half: 0 | 1 } | null;
+  readonly hunt: { readonly known: readonly string[]; readonly half: 0 | 1 | null } | null;
+  /** A way out that it takes by itself, after so many lines or, for its thread, so many ms. */
+  readonly leave: { readonly how: WayOut; readonly lines: number; readonly ms: number } | null;
   /** Death at the n-th durable write. */
   readonly plan: FaultPlan | null;
   readonly questions: readonly unknown[];

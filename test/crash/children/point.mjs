@@ -6,7 +6,10 @@ import { say } from "./say.mjs";
 let phase = "recovery";
 let quarry = null;
 
-/** `known`: points that others died at. `half`: 0 or 1, so that two hunters share the work. */
+/**
+ * `known`: points that are passed alive. `half`: 0 or 1, so that two hunters share the work; null for
+ * every point.
+ */
 export function hunt({ known, half }) {
   quarry = { known: new Set(known), half };
 }
@@ -17,11 +20,15 @@ export function beginWork() {
 
 export function point(name) {
   const full = `${phase} ${name}`;
-  if (quarry !== null && halfOf(name) === quarry.half && !quarry.known.has(full)) {
+  if (quarry !== null && isInHalf(name) && !quarry.known.has(full)) {
     say({ k: "dies", point: full });
     processFaults().arm(full, { kind: "kill" });
   }
   return faultPoint(full);
+}
+
+function isInHalf(name) {
+  return quarry.half === null || halfOf(name) === quarry.half;
 }
 
 /** Both sides of a write, in work and in recovery, are in one half. */
