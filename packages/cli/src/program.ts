@@ -230,6 +230,16 @@ function addHouseKeeping(program: Command, setExitCode: (code: number) => void):
         ),
       );
     });
+  common(program.command("restore"))
+    .argument("<backup>", "directory that `agenttx backup` made")
+    .description("make the data directory from a backup; it must not exist yet, or be empty")
+    .action(async (backup, _options, command) => {
+      setExitCode(
+        await within(command, async (context) =>
+          (await import("./commands/restore.js")).restore(context, backup),
+        ),
+      );
+    });
   common(program.command("doctor"))
     .description("check versions, addon, store and free space")
     .action(async (_options, command) => {
