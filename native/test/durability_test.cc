@@ -20,6 +20,7 @@ namespace {
 
 // Runs `body` in a child that ends without any cleanup.
 void InDyingChild(const std::function<void()>& body) {
+  NeedsFork();
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
@@ -98,6 +99,7 @@ TEST(OpeningAFreshFolderWarnsOfNothing) {
 }
 
 TEST(ASecondProcessIsRefusedWithTheHoldersPid) {
+  NeedsFork();
   TempFolder folder;
   const StoreOptions options = OptionsFor(folder / "store");
   int ready[2];

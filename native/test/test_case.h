@@ -16,6 +16,19 @@ class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Thrown by a test that cannot run here.
+class Skipped : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A child of a process with threads is something that ThreadSanitizer cannot follow.
+inline void NeedsFork() {
+#ifdef __SANITIZE_THREAD__
+  throw Skipped("it forks");
+#endif
+}
+
 bool Register(const char* name, void (*body)());
 
 // A folder that is removed with its content.

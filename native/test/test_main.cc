@@ -75,6 +75,9 @@ int main(int argc, char** argv) {
     std::string failure;
     try {
       test.body();
+    } catch (const Skipped& reason) {
+      std::printf("skip %s: %s\n", test.name, reason.what());
+      continue;
     } catch (const std::exception& error) {
       failure = error.what();
     }

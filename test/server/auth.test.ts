@@ -9,229 +9,9 @@ import { createToken, revokeToken, STREAM_ROUTES, UNARY_ROUTES } from "@agenttx/
 import { agentTxService, type session } from "@agenttx/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { CASES, FLOW, type Ids, INNER, OWN_FLOW, ROWS, step } from "./call-table.js";
 import { type CallName, RawClient } from "./raw-calls.js";
 import { agentTools, startTestServer, type TestServer, testRoot } from "./test-server.js";
-
-interface Ids {
-  readonly transactionId: string;
-  readonly effectId: string;
-}
-
-interface Row {
-  readonly scope: "run" | "operate" | "read";
-  readonly request: (ids: Ids) => object;
-  /** What a caller of another tenant gets for these ids. */
-  readonly foreign: "NOT_FOUND" | ((answer: never) => boolean);
-  /** True when the request names a tool. */
-  readonly tool?: true;
-}
-
-/** Started by both tenants, and one that only the owner has. */
-const FLOW = "flow-both";
-const OWN_FLOW = { workflowId: "flow-own" };
-
-const nothing = { requestId: "", rawContext: "", fencingToken: 0n };
-const step = (ids: Ids, toolName = "customers.search") => ({
-  ...nothing,
-  transactionId: ids.transactionId,
-  stepId: 2,
-  toolName,
-  argumentsJson: '{"by":"name"}',
-});
-
-/** One row a call. Requests are good ones of the tenant that owns the ids. */
-const ROWS: Readonly<Record<CallName, Row>> = {
-  beginTransaction: {
-    scope: "run",
-    request: () => ({ agentId: "a", metadata: {}, requestId: "", isolation: "" }),
-    foreign: (answer: { transactionId: string }) => answer.transactionId !== "",
-  },
-  executeStep: { scope: "run", request: step, foreign: "NOT_FOUND", tool: true },
-  commitTransaction: {
-    scope: "run",
-    request: ({ transactionId }) => ({ transactionId, requestId: "" }),
-    foreign: "NOT_FOUND",
-  },
-  rollbackTransaction: {
-    scope: "run",
-    request: ({ transactionId }) => ({ transactionId, toStep: 2, reason: "", requestId: "" }),
-    foreign: "NOT_FOUND",
-  },
-  getTransaction: {
-    scope: "read",
-    request: ({ transactionId }) => ({ transactionId, contextPageToken: "" }),
-    foreign: "NOT_FOUND",
-  },
-  session: {
-    scope: "run",
-    request: (ids) => ({
-      correlationId: 1,
-      deadlineMs: 0,
-      request: { $case: "step", value: step(ids) },
-    }),
-    foreign: "NOT_FOUND",
-    tool: true,
-  },
-  reportFailure: {
-    scope: "run",
-    request: ({ transactionId }) => ({
-      transactionId,
-      stepId: 1,
-      key: "",
-      text: "x",
-      requestId: "",
-    }),
-    foreign: "NOT_FOUND",
-  },
-  listTransactions: {
-    scope: "read",
-    request: () => ({ statuses: [], pageSize: 0, pageToken: "" }),
-    foreign: (answer: { transactions: { agentId: string }[] }) =>
-      answer.transactions.every(({ agentId }) => agentId !== "owner"),
-  },
-  watchTransactions: {
-    scope: "read",
-    request: ({ transactionId }) => ({ transactionId }),
-    foreign: "NOT_FOUND",
-  },
-  prepareStep: {
-    scope: "run",
-    request: (ids) => ({ ...step(ids), effectClass: "read-only" }),
-    foreign: "NOT_FOUND",
-    tool: true,
-  },
-  registerUndo: {
-    scope: "run",
-    request: ({ transactionId }) => ({
-      transactionId,
-      attempt: 9n,
-      action: "a",
-      argumentsJson: "{}",
-    }),
-    foreign: "NOT_FOUND",
-  },
-  completeStep: {
-    scope: "run",
-    request: ({ transactionId }) => ({
-      transactionId,
-      stepId: 2,
-      attempt: 9n,
-      result: { $case: "outputJson", value: "1" },
-      writes: [],
-      requestId: "",
-    }),
-    foreign: "NOT_FOUND",
-  },
-  pullWork: {
-    scope: "operate",
-    request: () => ({ toolNames: ["customers.search"], inFlightMax: 0, workerId: "w" }),
-    // A worker of another tenant is accepted and given nothing (remote-tools.test.ts).
-    foreign: (answer: null) => answer === null,
-    tool: true,
-  },
-  completeWork: {
-    scope: "operate",
-    request: () => ({ workId: "x", workerId: "w", status: "undone", outputJson: "", message: "" }),
-    foreign: (answer: { accepted: boolean }) => !answer.accepted,
-  },
-  listEffects: {
-    scope: "read",
-    request: ({ transactionId }) => ({ transactionId, pageSize: 0, pageToken: "" }),
-    foreign: "NOT_FOUND",
-  },
-  listReconciliation: {
-    scope: "read",
-    request: () => ({ pageSize: 0, pageToken: "" }),
-    foreign: (answer: { effects: unknown[] }) => answer.effects.length === 0,
-  },
-  resolveEffect: {
-    scope: "operate",
-    request: ({ effectId }) => ({ effectId, kind: "accepted-as-is", actor: "", note: "n" }),
-    foreign: "NOT_FOUND",
-  },
-  getAudit: {
-    scope: "read",
-    request: ({ transactionId }) => ({ transactionId, fromSeq: 0n, history: false }),
-    foreign: "NOT_FOUND",
-  },
-  startWorkflow: {
-    scope: "run",
-    request: () => ({ workflowId: FLOW, name: "", agentId: "", metadata: {}, owner: "" }),
-    // Another tenant's workflow may have the same name: it is another one.
-    foreign: (answer: { workflow: { transactionId: string; owner: string } }) =>
-      answer.workflow.owner !== "owner",
-  },
-  listWorkflows: {
-    scope: "read",
-    request: () => ({ pageSize: 0, pageToken: "" }),
-    foreign: (answer: { workflows: { owner: string }[] }) =>
-      answer.workflows.every(({ owner }) => owner !== "owner"),
-  },
-  getWorkflow: { scope: "read", request: () => OWN_FLOW, foreign: "NOT_FOUND" },
-  acquireOwnership: {
-    scope: "run",
-    request: () => ({ ...OWN_FLOW, owner: "thief" }),
-    foreign: "NOT_FOUND",
-  },
-  takeCheckpoint: {
-    scope: "run",
-    request: () => ({ ...OWN_FLOW, fencingToken: 1n, name: "c" }),
-    foreign: "NOT_FOUND",
-  },
-  listCheckpoints: { scope: "read", request: () => OWN_FLOW, foreign: "NOT_FOUND" },
-  commitWorkflow: {
-    scope: "run",
-    request: () => ({ ...OWN_FLOW, fencingToken: 1n }),
-    foreign: "NOT_FOUND",
-  },
-  freeze: {
-    scope: "operate",
-    request: () => ({ ...OWN_FLOW, actor: "", reason: "r" }),
-    foreign: "NOT_FOUND",
-  },
-  planRecovery: {
-    scope: "read",
-    request: () => ({ ...OWN_FLOW, checkpointName: "" }),
-    foreign: "NOT_FOUND",
-  },
-  applyRecovery: {
-    scope: "operate",
-    request: () => ({
-      ...OWN_FLOW,
-      checkpoint: { revision: 1, stepId: 0 },
-      digest: "d",
-      actor: "",
-      hold: false,
-    }),
-    foreign: "NOT_FOUND",
-  },
-  resumeRecovery: {
-    scope: "operate",
-    request: () => ({ ...OWN_FLOW, actor: "" }),
-    foreign: "NOT_FOUND",
-  },
-  replayWorkflow: { scope: "read", request: () => OWN_FLOW, foreign: "NOT_FOUND" },
-};
-
-/** Session messages that carry a transaction id: each is checked as an inner field. */
-const INNER: readonly CallName[] = [
-  "executeStep",
-  "commitTransaction",
-  "rollbackTransaction",
-  "getTransaction",
-  "reportFailure",
-  "prepareStep",
-  "completeStep",
-  "registerUndo",
-];
-const CASES: Readonly<Record<string, string>> = {
-  executeStep: "step",
-  commitTransaction: "commit",
-  rollbackTransaction: "rollback",
-  getTransaction: "get",
-  prepareStep: "prepare",
-  completeStep: "complete",
-};
 
 const names = Object.keys(agentTxService) as CallName[];
 const root = testRoot();
@@ -438,7 +218,18 @@ describe("over HTTP", () => {
 });
 
 describe("a token that is revoked while a stream is open", () => {
-  it.each(["session", "watchTransactions", "pullWork"] as const)("ends %s", async (name) => {
+  const endless = names.filter((name) => ROWS[name].staysOpen === true);
+
+  it("is tried with every stream; one that answers and ends is finite", async () => {
+    const streams = names.filter((name) => {
+      const { requestStream, responseStream } = agentTxService[name];
+      return requestStream || responseStream;
+    });
+    const finite = ["getAudit"];
+    expect([...endless, ...finite].sort()).toEqual([...streams].sort());
+  });
+
+  it.each(endless)("ends %s", async (name) => {
     addToken(`short ${name}`);
     // A server trusts what it has read for half a second.
     await expect
@@ -457,6 +248,7 @@ describe("a token that is revoked while a stream is open", () => {
         return;
       }
       const { path, requestSerialize, responseDeserialize } = agentTxService[name];
+      // Only that the name is one of a server stream is known here.
       client.channel
         .makeServerStreamRequest(
           path,

@@ -12,6 +12,8 @@ const DETAILS_KEY = "grpc-status-details-bin";
 /** A detail or message longer than this is cut: trailers are limited (16 KiB in many clients). */
 const DETAIL_CHARS_MAX = 512;
 const MESSAGE_CHARS_MAX = 1_024;
+/** A message may name what the caller sent; logs and terminals must not obey it. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 export const GRPC_STATUS = {
   INVALID_ARGUMENT: Status.INVALID_ARGUMENT,
@@ -72,7 +74,7 @@ export function errorToWire(error: AgentTxError): WireError {
   return {
     status: GRPC_STATUS[error.code],
     reason: error.code,
-    message: error.message.slice(0, MESSAGE_CHARS_MAX),
+    message: error.message.slice(0, MESSAGE_CHARS_MAX).replace(UNPRINTABLE, "?"),
     details,
     retryable: error.retryable,
   };

@@ -50,14 +50,13 @@ export function createHttpApp(options: HttpAppOptions): Hono<{ Bindings: HttpBin
   app.use(
     bodyLimit({
       maxSize: settings.messageBytesMax,
-      onError: () =>
-        refuse(
-          new AgentTxError(
-            "PAYLOAD_TOO_LARGE",
-            `A body has at most ${settings.messageBytesMax} bytes.`,
-          ),
-          "body",
-        ),
+      onError: () => {
+        // The rest of the body is not read, so the connection cannot be used again: say so.
+        const most = `A body has at most ${settings.messageBytesMax} bytes.`;
+        const refused = refuse(new AgentTxError("PAYLOAD_TOO_LARGE", most), "body");
+        refused.headers.set("connection", "close");
+        return refused;
+      },
     }),
   );
   app.get("/healthz", (c) => c.json({ status: "alive" }));
