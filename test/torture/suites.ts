@@ -7,6 +7,7 @@ import { isolation } from "./suites/isolation.js";
 import { model } from "./suites/model.js";
 import { mutation } from "./suites/mutation.js";
 import { sabotage } from "./suites/sabotage.js";
+import { saga } from "./suites/saga.js";
 
 export const SUITES: readonly Suite[] = [
   ...coreSuites,
@@ -14,6 +15,7 @@ export const SUITES: readonly Suite[] = [
   isolation,
   histories,
   crash,
+  saga,
   sabotage,
   mutation,
 ];
