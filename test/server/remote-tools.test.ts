@@ -2,14 +2,17 @@
 // after, undone by a worker, also after the client or the server is gone. Method: our client for the
 // usual way, raw calls for what a client of ours would not do.
 
+import { join } from "node:path";
 import { type AgentTxClient, createClient, DefiniteFailure, type LocalTool } from "@agenttx/client";
 import { defineTool } from "@agenttx/engine";
+import { createToken } from "@agenttx/server";
+import { openStore } from "@agenttx/storage";
 import type { work } from "@agenttx/wire";
 import { agentTxService, steps } from "@agenttx/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { RawClient } from "./raw-calls.js";
-import { startTestServer, type TestServer } from "./test-server.js";
+import { startTestServer, type TestServer, testRoot } from "./test-server.js";
 
 /** A carrier somewhere: parcels by idempotency key. */
 const parcels = new Map<string, string>();
@@ -304,7 +307,43 @@ describe("raw prepare and complete", () => {
       (after.answer as steps.CompleteStepResponse | null)?.outcome?.status,
     ]).toEqual(["OK", 2]);
     expect((await client.get(id)).nextStep).toBe(1);
+    // What came too late is there for people (E6), and once.
+    await at.server.close();
+    const store = await openStore({ path: at.settings.dataDir });
+    const kept = await store.scanRecords("late", { transaction: id });
+    expect(kept.map(({ value }) => JSON.parse(Buffer.from(value).toString("utf8")))).toMatchObject([
+      { kind: "late-result", attempt: Number(attempt) },
+    ]);
+    await store.close();
     raw.close();
+  }, 30_000);
+
+  it("that nobody of its own tenant serves waits, whoever else serves the name", async () => {
+    await at.remove();
+    await client.close();
+    const root = testRoot();
+    const tokensFile = join(root, "tokens.json");
+    const made = (tenant: string) =>
+      createToken(tokensFile, {
+        name: tenant,
+        tenant,
+        scopes: ["run", "operate", "read"],
+        tools: null,
+        expiresAt: null,
+      });
+    const [one, two] = [made("one"), made("two")];
+    at = await startTestServer({ tokensFile }, undefined, root);
+    client = createClient({ address: at.address, token: one });
+    const other = createClient({ address: at.address, token: two });
+    await other.serve({ tools: [ship] }).connected;
+    const tx = await client.begin();
+    await tx.runLocal(ship, { to: "Ann" });
+    expect((await tx.abort()).rolledBack).toBe(false);
+    // Parked for its tool, at once: not tried in vain with the other tenant's worker.
+    expect(await client.unresolved()).toMatchObject([{ waitsFor: "tool" }]);
+    await listening([ship]);
+    await expect.poll(() => parcels.size, { timeout: 15_000 }).toBe(0);
+    await other.close();
   }, 30_000);
 
   it("is not started by ExecuteStep, whatever name that gives", async () => {

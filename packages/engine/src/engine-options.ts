@@ -11,7 +11,7 @@ export interface EngineOptions<Tools extends readonly ToolShape[] = readonly Too
   readonly store: Store;
   readonly tools: Tools;
   /** Makes tools that are known by name alone, such as those of remote workers; null = unknown. */
-  readonly resolveTool?: (name: string) => ToolShape | null;
+  readonly resolveTool?: (name: string, namespace: string) => ToolShape | null;
   /** Defaults of every transaction (R8). */
   readonly policy?: PolicyOverrides;
   readonly clock?: Clock;

@@ -235,12 +235,12 @@ export class Revisions<Tools extends readonly ToolShape[] = readonly ToolShape[]
     return this.#engine.effects.undoActions(transaction, namespace);
   }
 
-  undoFacts(tool: string): UndoFacts | null {
-    return factsOf(this.#engine.registry, tool);
+  undoFacts(tool: string, namespace: string): UndoFacts | null {
+    return factsOf(this.#engine.registry, tool, namespace);
   }
 
-  tool(name: string): AnyTool | null {
-    return this.#engine.registry.find(name);
+  tool(name: string, namespace: string): AnyTool | null {
+    return this.#engine.registry.find(name, namespace);
   }
 
   /** Settles effects of steps >= fromStep, in the name of `owner` (E8). */

@@ -10,7 +10,7 @@ import type { ToolShape } from "./tool-types.js";
  */
 export function createToolRegistry(
   tools: readonly ToolShape[],
-  resolve: (name: string) => ToolShape | null = () => null,
+  resolve: (name: string, namespace: string) => ToolShape | null = () => null,
 ): ToolRegistry {
   const byName = new Map<string, AnyTool>();
   for (const tool of tools) {
@@ -23,5 +23,8 @@ export function createToolRegistry(
     // The registry forgets argument types on purpose: the schema checks them at run time.
     byName.set(tool.name, tool as unknown as AnyTool);
   }
-  return { find: (name) => byName.get(name) ?? (resolve(name) as unknown as AnyTool | null) };
+  return {
+    find: (name, namespace) =>
+      byName.get(name) ?? (resolve(name, namespace) as unknown as AnyTool | null),
+  };
 }

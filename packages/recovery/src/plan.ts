@@ -86,7 +86,7 @@ async function planPart(core: RecoveryCore, scope: Scope): Promise<Part> {
     undoActions: await core.revisions.undoActions(scope),
     fromStep: 0,
     nowMs: core.clock.now(),
-    factsOf: (tool) => core.revisions.undoFacts(tool),
+    factsOf: (tool) => core.revisions.undoFacts(tool, scope.namespace),
     hash: sha256,
   });
   const byId = new Map(effects.map((effect) => [effect.effectId, effect]));

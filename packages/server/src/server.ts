@@ -147,7 +147,7 @@ class Composition {
     const engine = createEngine({
       store,
       tools,
-      resolveTool: (name) => remote.find(name),
+      resolveTool: (name, namespace) => remote.find(name, namespace),
       policy: policyOf(settings),
       idleTimeoutMs: settings.idleTimeoutMs,
       retention: settings.retentionMs,

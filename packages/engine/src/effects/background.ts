@@ -115,7 +115,8 @@ export class Background {
     let nextAtMs = Number.POSITIVE_INFINITY;
     const retries = new Map<string, Retry>();
     for await (const entry of openEntries(core.store, namespace)) {
-      const back = entry.waitsFor === "tool" && core.tools.find(entry.tool) !== null;
+      const back =
+        entry.waitsFor === "tool" && core.tools.find(entry.tool, entry.namespace) !== null;
       if (back || (entry.nextAtMs !== null && isDue(core, entry.nextAtMs))) {
         const target = { transaction: entry.transaction, namespace };
         const key = transactionKey(target);

@@ -31,7 +31,8 @@ export type AnyTool = ToolDefinition<string, never, JsonValue>;
 
 /** The tools by name; `null` for one that this deploy does not have (C8: parked, not failed). */
 export interface ToolRegistry {
-  find(name: string): AnyTool | null;
+  /** `namespace`: a worker may serve the tool for one tenant and not for another. */
+  find(name: string, namespace: string): AnyTool | null;
 }
 
 /** What the driver hands over for one effectful external call. */

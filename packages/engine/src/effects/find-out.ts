@@ -29,7 +29,9 @@ function waitOf(
   finding: Finding & { kind: "unknown" },
 ): "retry" | "person" | "tool" {
   if (finding.missing !== null) return finding.missing;
-  return run.core.tools.find(effect.tool)?.lookup === undefined ? "person" : "retry";
+  return run.core.tools.find(effect.tool, effect.namespace)?.lookup === undefined
+    ? "person"
+    : "retry";
 }
 
 async function absent(run: SettleRun, effect: EffectRecord): Promise<void> {
@@ -54,7 +56,7 @@ async function absent(run: SettleRun, effect: EffectRecord): Promise<void> {
 async function landed(run: SettleRun, effect: EffectRecord, finding: Finding): Promise<void> {
   const { core } = run;
   const output = finding.kind === "landed" ? finding.output : undefined;
-  const within = core.tools.find(effect.tool)?.undoWithinMs;
+  const within = core.tools.find(effect.tool, effect.namespace)?.undoWithinMs;
   const undoUntilMs = within === undefined ? null : core.clock.now() + within;
   const after =
     effect.state === "indeterminate"

@@ -31,7 +31,7 @@ export async function lookUp(
   effect: EffectRecord,
   options: LookupOptions,
 ): Promise<Finding> {
-  const tool = core.tools.find(effect.tool);
+  const tool = core.tools.find(effect.tool, effect.namespace);
   const name = `"${effect.tool}" (version ${effect.toolVersion})`;
   if (tool === null) {
     const problem = `Tool ${name} is not registered in this deployment, so nobody can ask what happened. It is looked up when the tool is back.`;

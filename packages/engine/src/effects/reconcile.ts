@@ -153,7 +153,7 @@ function isEqual(one: Resolution, other: Resolution): boolean {
 }
 
 function canUndo(core: EffectsCore, effect: EffectRecord): boolean {
-  const facts = factsOf(core.tools, effect.tool);
+  const facts = factsOf(core.tools, effect.tool, effect.namespace);
   // A missing tool is waited for: the undo goes on when it is back.
   return (
     effect.effectClass === "reversible" &&

@@ -33,7 +33,7 @@ export interface Sending {
 /** Throws Stopped and storage errors only. */
 export async function sendStaged(core: EffectsCore, sending: Sending): Promise<SendResult> {
   const { row, effect, writer } = sending;
-  const tool = core.tools.find(effect.tool);
+  const tool = core.tools.find(effect.tool, effect.namespace);
   if (tool === null) {
     const problem = `Tool "${effect.tool}" (version ${effect.toolVersion}) is not registered in this deployment. It is sent when the tool is back.`;
     return park(core, sending, problem, "tool");

@@ -173,12 +173,14 @@ export class SettleRun {
       if (!isOpen(effect.state) && effect.state !== "confirmed") continue;
       await this.giveUp(effect, "An undo record of this step cannot be read.", "person");
     }
+    // All of one transaction.
+    const namespace = readable[0]?.namespace ?? "";
     const plan = planCompensation({
       effects: readable,
       undoActions: this.work.undo,
       fromStep: 0,
       nowMs: this.core.clock.now(),
-      factsOf: (tool) => factsOf(this.core.tools, tool),
+      factsOf: (tool) => factsOf(this.core.tools, tool, namespace),
       hash: sha256Text,
     });
     for (const item of plan.cannot) await this.#cannot(item);

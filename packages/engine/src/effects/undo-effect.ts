@@ -12,7 +12,7 @@ import { tryUndo, type UndoTry } from "./undo-run.js";
 /** Undoes the effect or leaves it open, durable either way. Throws Stopped and storage errors. */
 export async function undoEffect(run: SettleRun, effect: EffectRecord): Promise<void> {
   const { core, work } = run;
-  const tool = core.tools.find(effect.tool);
+  const tool = core.tools.find(effect.tool, effect.namespace);
   // The plan has placed effects of missing tools elsewhere.
   if (tool === null) return;
   tell(core, "compensation-started", effect);

@@ -16,7 +16,8 @@ export async function unparkReturned(
   for await (const row of outboxRows(core.store, target)) {
     if (!row.parked) continue;
     const effect = await readEffect(core.store, row);
-    if (effect?.waitsFor !== "tool" || core.tools.find(effect.tool) === null) continue;
+    if (effect?.waitsFor !== "tool" || core.tools.find(effect.tool, effect.namespace) === null)
+      continue;
     records.push(putRow(row.seq, { ...row, failedTries: 0, nextAtMs, parked: false }));
   }
   if (records.length === 0) return false;

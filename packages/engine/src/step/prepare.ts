@@ -66,7 +66,7 @@ function check(
   resolved: ResolvedArguments,
   dependsOn: readonly string[],
 ): Preparation | Promise<Preparation> {
-  const tool = open.engine.registry.find(request.tool);
+  const tool = open.engine.registry.find(request.tool, open.namespace);
   if (tool === null) return refused(ownHint("unknown_tool", "unknown-tool"), resolved);
   if (resolved.failure !== null) return refused(resolved.failure, resolved);
   const accept = (checked: Checked): Preparation => {

@@ -95,7 +95,7 @@ async function inTime(
   preparing: Promise<Preparation>,
 ): Promise<Preparation> {
   const { clock, registry } = open.engine;
-  const deadlineMs = registry.find(request.tool)?.deadlineMs ?? DEADLINE_MS_DEFAULT;
+  const deadlineMs = registry.find(request.tool, open.namespace)?.deadlineMs ?? DEADLINE_MS_DEFAULT;
   try {
     return await control.wait(preparing, clock, deadlineMs);
   } catch (error) {

@@ -23,7 +23,7 @@ it("keeps nothing of a step prepared in a transaction that has ended", async () 
   const engine = createEngine({
     store: openMemoryStore(),
     tools: [],
-    resolveTool: (name) => remote.find(name),
+    resolveTool: (name, namespace) => remote.find(name, namespace),
   });
   // The few members that prepared steps use.
   const steps = new RemoteSteps({ engine, remote } as unknown as ServiceDeps);

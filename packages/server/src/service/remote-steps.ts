@@ -6,6 +6,7 @@
 //      A step that ended before its tool was started is not kept: the engine keeps its answer.
 //   R2 A second PrepareStep of another request is refused while one runs (P3).
 
+import type { Transaction } from "@agenttx/engine";
 import { AgentTxError, type JsonValue, limits } from "@agenttx/model";
 import { outcomeToWire, type steps } from "@agenttx/wire";
 import { requireScope, requireTool } from "../auth/principal.js";
@@ -60,7 +61,7 @@ export class RemoteSteps {
       if (known.state === "answered") return answered(await known.outcome);
     }
     if (known?.state === "running") throw busy(stepId);
-    const step = this.#start(tx.id, name, { key, requestId }, () =>
+    const step = this.#start(tx, name, { key, requestId }, () =>
       tx.step(name, {}, stepOptions(request)).then(outcomeToWire),
     );
     this.#steps.set(tx.id, step);
@@ -103,14 +104,14 @@ export class RemoteSteps {
   }
 
   #start(
-    transaction: string,
+    { id: transaction, namespace: tenant }: Pick<Transaction, "id" | "namespace">,
     name: string,
     asked: Pick<RemoteStep, "key" | "requestId">,
     run: () => Promise<steps.ExecuteStepResponse>,
   ): RemoteStep {
     let stopExpecting = () => {};
     const called = new Promise<PreparedCall>((resolve) => {
-      stopExpecting = this.#deps.remote.expect(transaction, name, resolve);
+      stopExpecting = this.#deps.remote.expect(transaction, { name, tenant }, resolve);
     });
     const outcome = run().then(
       (answer) => {

@@ -46,6 +46,9 @@ interface Expected {
   readonly prepared: (call: PreparedCall) => void;
 }
 
+/** Calls past their deadline whose result is still awaited, as evidence; the oldest are let go. */
+const OVERDUE_MAX = 1_000;
+
 interface Running {
   readonly attempt: number;
   readonly context: ToolContext;
@@ -74,7 +77,9 @@ export class RemoteTools {
   /** By transaction id: server-made, unique in the store. */
   readonly #expected = new Map<string, Expected>();
   readonly #running = new Map<string, Running>();
-  /** Steps under way by recorded name. */
+  /** By transaction and attempt; what they bring changes nothing and is kept (E6). */
+  readonly #overdue = new Map<string, (result: RemoteResult) => void>();
+  /** Steps under way by recorded name and tenant. */
   readonly #stepping = new Map<string, number>();
 
   /** `deadlineMs`: after it a call without CompleteStep is indeterminate. */
@@ -84,10 +89,11 @@ export class RemoteTools {
   }
 
   /** The tool of a recorded name; null when the name is not remote or nobody is there (M2). */
-  find(name: string): ToolShape | null {
+  find(name: string, tenant: string): ToolShape | null {
     const [, effect, plain] = NAME.exec(name) ?? [];
     if (effect === undefined || plain === undefined) return null;
-    if (!this.#stepping.has(name) && !this.#work.serves(plain)) return null;
+    if (!this.#stepping.has(stepKey(name, tenant)) && !this.#work.serves(plain, tenant))
+      return null;
     return this.#tool(name, effect as EffectClass, plain);
   }
 
@@ -95,20 +101,29 @@ export class RemoteTools {
    * Announces a step of this tool; `prepared` is called once the intent is durable. The returned
    * function says that the step has ended. REQUIRES: no other step of the transaction is announced.
    */
-  expect(transaction: string, name: string, prepared: (call: PreparedCall) => void): () => void {
+  expect(
+    transaction: string,
+    { name, tenant }: { readonly name: string; readonly tenant: string },
+    prepared: (call: PreparedCall) => void,
+  ): () => void {
     const expected = { name, prepared };
+    const key = stepKey(name, tenant);
     this.#expected.set(transaction, expected);
-    this.#stepping.set(name, (this.#stepping.get(name) ?? 0) + 1);
+    this.#stepping.set(key, (this.#stepping.get(key) ?? 0) + 1);
     return () => {
       if (this.#expected.get(transaction) === expected) this.#expected.delete(transaction);
-      const left = (this.#stepping.get(name) ?? 1) - 1;
-      if (left === 0) this.#stepping.delete(name);
-      else this.#stepping.set(name, left);
+      const left = (this.#stepping.get(key) ?? 1) - 1;
+      if (left === 0) this.#stepping.delete(key);
+      else this.#stepping.set(key, left);
     };
   }
 
-  /** Ends the running call. STALE_ATTEMPT when it is not the one that runs. */
+  /**
+   * Ends the running call. STALE_ATTEMPT when it is not the one that runs: a result that comes after
+   * its deadline, a rewind or the transaction's end is kept as evidence first (E6).
+   */
   complete(transaction: string, attempt: number, result: RemoteResult): void {
+    this.#keepLate(transaction, attempt, result);
     const running = this.#runningAttempt(transaction, attempt);
     this.#running.delete(transaction);
     running.finish(result);
@@ -122,6 +137,20 @@ export class RemoteTools {
   ): Promise<void> {
     const { context } = this.#runningAttempt(transaction, attempt);
     return context.registerUndo(UNDO_ACTION, { ...undo });
+  }
+
+  #keepLate(transaction: string, attempt: number, result: RemoteResult): void {
+    const key = `${transaction}/${attempt}`;
+    const keep = this.#overdue.get(key);
+    this.#overdue.delete(key);
+    keep?.(result);
+  }
+
+  #awaitLate(key: string, keep: (result: RemoteResult) => void): void {
+    this.#overdue.set(key, keep);
+    if (this.#overdue.size <= OVERDUE_MAX) return;
+    const [oldest] = this.#overdue.keys();
+    if (oldest !== undefined) this.#overdue.delete(oldest);
   }
 
   #runningAttempt(transaction: string, attempt: number): Running {
@@ -183,9 +212,14 @@ export class RemoteTools {
       };
       const running: Running = { attempt, context, finish };
       this.#running.set(transaction, running);
+      // The engine has decided by now. The call stays open for what still comes of it.
       const stop = () => {
-        if (this.#running.get(transaction) === running) this.#running.delete(transaction);
-        reject(signal.reason);
+        if (this.#running.get(transaction) !== running) return;
+        this.#running.delete(transaction);
+        this.#awaitLate(`${transaction}/${attempt}`, (late) => {
+          if (late.ok) resolve(late.output);
+          else reject(remoteError(late.text, late.definite));
+        });
       };
       signal.addEventListener("abort", stop, { once: true });
       expected.prepared({ argumentsJson: JSON.stringify(args), idempotencyKey, attempt });
@@ -262,3 +296,7 @@ const ANY_OBJECT = {
     validate: (value: unknown) => ({ value: value as JsonObject }),
   },
 } as const;
+
+function stepKey(name: string, tenant: string): string {
+  return JSON.stringify([tenant, name]);
+}

@@ -83,13 +83,14 @@ describe("the work queue", () => {
     expect([given.length, queue.waiting().count]).toEqual([3, 0]);
   });
 
-  it("knows which tools somebody serves", () => {
+  it("knows which tools somebody of the tenant serves", () => {
     const queue = new WorkQueue();
     const { slot } = worker("1");
-    expect(queue.serves("a")).toBe(false);
+    expect(queue.serves("a", "t")).toBe(false);
     const disconnect = queue.connect(slot);
-    expect([queue.serves("a"), queue.serves("b")]).toEqual([true, false]);
+    expect([queue.serves("a", "t"), queue.serves("b", "t")]).toEqual([true, false]);
+    expect(queue.serves("a", "another")).toBe(false);
     disconnect();
-    expect(queue.serves("a")).toBe(false);
+    expect(queue.serves("a", "t")).toBe(false);
   });
 });

@@ -53,9 +53,11 @@ export class WorkQueue {
   readonly #open = new Map<string, Open>();
   readonly #workers = new Map<WorkerSlot, number>();
 
-  /** True while a worker of any tenant serves this tool. */
-  serves(tool: string): boolean {
-    for (const worker of this.#workers.keys()) if (worker.tools.has(tool)) return true;
+  /** True while a worker of this tenant serves this tool. */
+  serves(tool: string, tenant: string): boolean {
+    for (const worker of this.#workers.keys()) {
+      if (worker.tenant === tenant && worker.tools.has(tool)) return true;
+    }
     return false;
   }
 
