@@ -1,15 +1,17 @@
 // Goal: each suite of `pnpm torture` runs, holds and repeats a seed. Method: a few seconds of each,
 // in a process of its own as people start it. The long runs are in docs/guarantees.md.
-import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { checkHistory, type Recorded } from "./isolation/history.js";
+import { readDefect } from "./sabotage/defect.js";
 
 const COMMAND = fileURLToPath(new URL("./run.mjs", import.meta.url));
 const PROGRAM = fileURLToPath(
   new URL("../../native/build/Release/agenttx_torture", import.meta.url),
 );
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SEED = 20_260;
 const TIMEOUT_MS = 120_000;
 
@@ -56,7 +58,7 @@ describe("a slice of the suite", () => {
     TIMEOUT_MS,
   );
 
-  // Built by `node native/scripts/build.mjs --torture`, which a plain set-up leaves out.
+  // Built by `node native/scripts/build.mjs --torture`, as .ci/run does; a plain set-up leaves it out.
   it.skipIf(!existsSync(PROGRAM)).each(["faults", "power", "damage", "fuzz"])(
     "%s holds",
     async (suite) => {
@@ -67,6 +69,22 @@ describe("a slice of the suite", () => {
     },
     TIMEOUT_MS,
   );
+});
+
+describe("planted defects", () => {
+  const folder = fileURLToPath(new URL("./sabotage/", import.meta.url));
+  const patches = readdirSync(folder).filter((name) => name.endsWith(".patch"));
+
+  // Trying them takes an hour; that they can be planted is seen in a second.
+  it.each(patches)("%s fits the tree", async (name) => {
+    const defect = await readDefect(`${folder}${name}`);
+    expect(defect.caughtBy.length).toBeGreaterThan(1);
+    const args = ["apply", "--check", "-C1", "--recount", defect.path];
+    const { status, stderr } = spawnSync("git", args, { encoding: "utf8", cwd: ROOT });
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+  });
+
+  it("are at least 30", () => expect(patches.length).toBeGreaterThanOrEqual(30));
 });
 
 describe("the check of histories", () => {

@@ -68,7 +68,9 @@ class RestoreWork final : public Work {
       return {Code::kSnapshotNotFound,
               "There is no snapshot " + std::to_string(step_) + "; nothing was changed."};
     }
-    if (!DecodeSnapshot(value.ToStringView(), target)) {
+    // One that is ahead of the transaction cannot be one of its past.
+    if (!DecodeSnapshot(value.ToStringView(), target) || target->seq > state_.next_seq ||
+        target->extent.journal_records > state_.extent.journal_records) {
       return {Code::kStoreCorrupt, "A snapshot record is damaged; nothing was changed."};
     }
     return status;

@@ -125,9 +125,10 @@ async function plant(copy: Copy, defect: Defect): Promise<string | null> {
     await copy.build(defect.files);
     const { code, text } = await copy.test(defect.caughtBy);
     await writeFile(join(copy.root, `${defect.name}.log`), text);
-    return code === 0
-      ? `${defect.name} (${defect.what}) passes ${defect.caughtBy.join(" ")}`
-      : null;
+    const test = defect.caughtBy.join(" ");
+    if (code === 0) return `${defect.name} (${defect.what}) passes ${test}`;
+    // A test that does not end says nothing about what it is there to find.
+    return code < 0 ? `${defect.name}: ${test} did not end by itself` : null;
   } catch (error) {
     return `${defect.name} cannot be tried: ${String(error)}`;
   } finally {
@@ -148,7 +149,7 @@ export const sabotage: Suite = {
     const violations: string[] = [];
     /** Tests that fail anyway prove nothing about a defect. */
     const broken = new Set<string>();
-    let caught = 0;
+    const caught: Record<string, number> = {};
     try {
       const tests = new Map(defects.map(({ caughtBy }) => [caughtBy.join(" "), caughtBy]));
       for (const [name, words] of tests) {
@@ -162,7 +163,7 @@ export const sabotage: Suite = {
         if (broken.has(defect.caughtBy.join(" "))) continue;
         const problem = await plant(copy, defect);
         tell(`${defect.name}: ${problem === null ? "caught" : "NOT CAUGHT"}`);
-        if (problem === null) caught += 1;
+        if (problem === null) caught[`${defect.name} by ${defect.caughtBy.join(" ")}`] = 1;
         else violations.push(problem);
       }
     } finally {
@@ -171,7 +172,7 @@ export const sabotage: Suite = {
     return {
       cycles: defects.length,
       violations,
-      figures: { planted: defects.length, caught },
+      figures: { planted: defects.length, caught: Object.keys(caught).length, ...caught },
       weak: [],
       cursor: null,
     };
