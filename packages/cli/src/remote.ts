@@ -27,6 +27,7 @@ export async function connect(server: ServerOptions): Promise<AgentTxClient> {
     address,
     transport: "unary",
     deadlineMs: DEADLINE_MS,
+    waitForServer: false,
     ...(token === null ? {} : { token }),
     ...(tls
       ? {

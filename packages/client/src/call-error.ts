@@ -3,6 +3,7 @@
 import { AgentTxError, type ErrorCode } from "@agenttx/model";
 import { errorFromWire, errorInfoOf } from "@agenttx/wire";
 import { type ServiceError, status as Status } from "@grpc/grpc-js";
+import { unreachable } from "./unreachable.js";
 
 /** For calls that never reached our code on the server: no ErrorInfo, only a gRPC status. */
 const FALLBACK = new Map<Status, ErrorCode>([
@@ -21,10 +22,7 @@ export function callError(error: ServiceError, address: string): AgentTxError {
   const info = errorInfoOf(error.metadata);
   if (info !== null) return errorFromWire({ ...info, message: error.details });
   const code = FALLBACK.get(error.code) ?? "INTERNAL";
-  const message =
-    code === "UNAVAILABLE"
-      ? `No answer from ${address} (${error.details}). Is the server running there? The same request id may be sent again.`
-      : error.details;
+  const message = code === "UNAVAILABLE" ? unreachable(address, error.details) : error.details;
   return new AgentTxError(code, message, { details: { grpcStatus: error.code } });
 }
 

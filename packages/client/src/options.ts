@@ -27,6 +27,11 @@ export interface ClientOptions {
   readonly deadlineMs?: number;
   /** Requests without an answer; further ones wait in the client. Default 1,024. */
   readonly inFlightMax?: number;
+  /**
+   * False: a unary call to a server that cannot be connected to fails at once. Default true: it is tried
+   * again until the deadline, so that a server may restart meanwhile.
+   */
+  readonly waitForServer?: boolean;
 }
 
 /** Longest message that is sent, in bytes: what servers accept (docs/limits.md). */
@@ -41,6 +46,7 @@ export interface ResolvedOptions {
   readonly transport: "session" | "unary";
   readonly deadlineMs: number;
   readonly inFlightMax: number;
+  readonly waitForServer: boolean;
   /**
    * Fresh metadata with the token. `wait`: the call waits for a connection instead of failing while
    * there is none; its deadline must be the caller's own.
@@ -71,6 +77,7 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
     transport: options.transport ?? "session",
     deadlineMs: positive("deadlineMs", options.deadlineMs ?? 60_000),
     inFlightMax: positive("inFlightMax", options.inFlightMax ?? 1_024),
+    waitForServer: options.waitForServer ?? true,
     metadata(wait) {
       const metadata = new Metadata({ waitForReady: wait === "wait" });
       if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);

@@ -14,6 +14,7 @@ import {
 import { MESSAGE_BYTES_MAX, type ResolvedOptions } from "./options.js";
 import { reconnectDelay } from "./reconnect-delay.js";
 import type { CallKind, CallOptions, RequestOf, ResponseOf, Transport } from "./transport.js";
+import { isUnsent } from "./unreachable.js";
 
 type Methods = { [Kind in CallKind]: MethodDefinition<RequestOf<Kind>, ResponseOf<Kind>> };
 
@@ -59,6 +60,9 @@ export class UnaryCaller {
       if (response !== null) return response;
       if (isAborted(signal)) throw abortedError();
       if (this.#closing.signal.aborted) throw closedError();
+      if (error !== null && !this.#options.waitForServer && isUnsent(error.details)) {
+        throw callError(error, address);
+      }
       const delay = reconnectDelay(failures, Math.random());
       if (error === null || !mayRepeat(error) || performance.now() + delay >= expiresAt) {
         throw error === null ? deadlineError(address, deadlineMs) : callError(error, address);
