@@ -253,6 +253,26 @@ it("walks the same way over HTTP", async () => {
   expect([...booked.values()]).toEqual(["cancelled"]);
 });
 
+it("counts the transactions of its workflows as open while they are, and not longer", async () => {
+  await at.remove();
+  await client.close();
+  at = await startTestServer({ openTransactionsMax: 3 }, [book]);
+  client = createClient({ address: at.address });
+  // Each order needs two: the revision that is taken back, and the next one. None may be left over.
+  for (let number = 0; number < 6; number += 1) {
+    await untilTheException(`E-${number}`);
+    await client.recovery.freeze(`E-${number}`, BY);
+    await client.recovery.apply(await client.recovery.plan(`E-${number}`), { actor: "ops" });
+    await (await client.recovery.workflows.open(`E-${number}`)).commit();
+  }
+  const { workflows } = client.recovery;
+  const open = [await workflows.start(), await workflows.start(), await workflows.start()];
+  await expect(client.begin()).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+  await expect(workflows.start()).rejects.toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+  for (const workflow of open) await workflow.commit();
+  await (await client.begin()).abort();
+}, 60_000);
+
 it("is operated with the command line, as a data directory is", async () => {
   await untilTheException("D-1");
   collected = true;

@@ -53,6 +53,23 @@ it("learns from the terminal record that an interrupted commit was none", async 
   expect(await tx.commit()).toMatchObject({ stepsCommitted: 2 });
 });
 
+it("tells of a commit whose answer it had lost, once it has learnt of it", async () => {
+  const faulty = faultyStore(openMemoryStore());
+  const { engine, events, store } = harness([put], { store: faulty.store });
+  const tx = await engine.begin();
+  await tx.step("put", { key: "k", value: 1 });
+  // The batch is written; its answer is not.
+  faulty.hookAfter = () => new AgentTxError("OUTCOME_UNKNOWN", "The write failed half-way.");
+  await expect(tx.commit()).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
+  faulty.hookAfter = null;
+  await store.reopen();
+  const ends = () => events.filter(({ kind }) => kind === "committed").length;
+  expect(ends()).toBe(0);
+  expect(await tx.commit()).toMatchObject({ stepsCommitted: 1 });
+  expect(await tx.commit()).toMatchObject({ stepsCommitted: 1 });
+  expect(ends()).toBe(1);
+});
+
 it("goes on although an undo is unresolved, when it is told to (E8a)", async () => {
   const broken = defineTool({
     name: "broken",

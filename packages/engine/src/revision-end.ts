@@ -8,14 +8,14 @@ import type { RevisionBatch, RevisionName } from "./revisions.js";
 import type { EngineState, OpenTransaction } from "./state.js";
 import { terminalRecord } from "./terminal.js";
 
-/** Throws STALE_OWNER and storage errors. Does nothing to a transaction that has ended. */
+/** Throws STALE_OWNER and storage errors. False, and nothing done, when it has ended. */
 export async function endRevision(
   engine: EngineState,
   { transaction, namespace }: RevisionName,
   { owner, reason, batch }: { owner: bigint; reason: string; batch: RevisionBatch },
-): Promise<void> {
+): Promise<boolean> {
   const open = await attachIfOpen(engine, transaction, namespace);
-  if (open === null) return;
+  if (open === null) return false;
   const at = engine.clock.now();
   const status = "ROLLED_BACK";
   const ended = { status, reason, commit: null, rollback: null } as const;
@@ -31,6 +31,7 @@ export async function endRevision(
       Buffer.from(JSON.stringify({ k: "abort", tx: open.id, at, status, reason })),
     ],
   });
+  return true;
 }
 
 async function attachIfOpen(

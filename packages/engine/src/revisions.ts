@@ -24,6 +24,7 @@ import { applyAs } from "./effects/effect-store.js";
 import { factsOf } from "./effects/tool-facts.js";
 import { decodeHeader, encodeHeader, type Header, newHeader } from "./header.js";
 import { claim, entry, loadTransaction, policyOf, requireBegin } from "./load.js";
+import { type EngineEvent, tellObserver } from "./ports.js";
 import { requireActive, requireEngineOpen, requireOwned } from "./refusals.js";
 import { endRevision } from "./revision-end.js";
 import { type EngineState, fenceOf, type OpenTransaction, transactionKey } from "./state.js";
@@ -116,6 +117,7 @@ export class Revisions<Tools extends readonly ToolShape[] = readonly ToolShape[]
       const tx = await this.#engine.store.begin(transaction, begin);
       return entry(this.#engine, transaction, namespace, tx, header);
     });
+    this.#tell("begin", name, { agentId: header.agentId });
     return new Transaction(open);
   }
 
@@ -140,6 +142,7 @@ export class Revisions<Tools extends readonly ToolShape[] = readonly ToolShape[]
           ? await store.begin(transaction, begin)
           : await store.fork(from.transaction, from.snapshot, transaction, begin);
       await tx[Symbol.asyncDispose]();
+      this.#tell("begin", name, { agentId: held.agentId });
       return true;
     } catch (error) {
       if (isAgentTxError(error) && error.code === "TRANSACTION_EXISTS") return false;
@@ -224,7 +227,8 @@ export class Revisions<Tools extends readonly ToolShape[] = readonly ToolShape[]
     reason: string,
     batch: RevisionBatch,
   ): Promise<void> {
-    await endRevision(this.#engine, name, { owner, reason, batch });
+    const ended = await endRevision(this.#engine, name, { owner, reason, batch });
+    if (ended) this.#tell("aborted", name, { status: "ROLLED_BACK", reason });
   }
 
   effects({ transaction, namespace }: RevisionName): Promise<readonly EffectRecord[]> {
@@ -233,6 +237,18 @@ export class Revisions<Tools extends readonly ToolShape[] = readonly ToolShape[]
 
   undoActions({ transaction, namespace }: RevisionName): Promise<readonly UndoAction[]> {
     return this.#engine.effects.undoActions(transaction, namespace);
+  }
+
+  /** Revisions are counted like any transaction. */
+  #tell(
+    kind: "begin" | "aborted",
+    { transaction, namespace }: RevisionName,
+    data: EngineEvent["data"],
+  ): void {
+    const { observer, clock } = this.#engine;
+    if (observer === null) return;
+    const atMs = clock.now();
+    tellObserver(observer, { kind, transaction, namespace, step: 0, tool: null, atMs, data });
   }
 
   undoFacts(tool: string, namespace: string): UndoFacts | null {

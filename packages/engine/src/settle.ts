@@ -5,7 +5,7 @@ import { decodeHeader } from "./header.js";
 import { requireOwned } from "./refusals.js";
 import { requestDigest } from "./requests.js";
 import { beginRollback, continueRollback, NOTHING_PENDING } from "./rollback.js";
-import { type OpenTransaction, tell } from "./state.js";
+import { type Ended, type OpenTransaction, tell } from "./state.js";
 import { failStep, unsettledEffects } from "./step/failure.js";
 import { endedOf, readTerminal } from "./terminal.js";
 
@@ -40,7 +40,19 @@ export async function makeReady(open: OpenTransaction): Promise<void> {
 export async function learnOutcome(open: OpenTransaction): Promise<void> {
   const record = await readTerminal(open.engine.store, open.id, open.namespace);
   open.outcomeUnknown = false;
-  if (record !== null) open.ended = endedOf(record);
+  if (record === null) return;
+  open.ended = endedOf(record);
+  tellEnd(open, open.ended);
+}
+
+/** The end is news: the call that brought it about could not tell it. */
+function tellEnd(open: OpenTransaction, { status, reason, commit }: Ended): void {
+  if (commit === null) {
+    tell(open, "aborted", 0, null, { status, reason: reason ?? "" });
+    return;
+  }
+  const { stepsCommitted: steps, effectsDispatched: dispatched, effectsPending: pending } = commit;
+  tell(open, "committed", 0, null, { steps, dispatched, pending });
 }
 
 /** The store was reopened under us: what is on disk is the truth (H2 of header.ts). */

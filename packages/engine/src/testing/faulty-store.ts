@@ -10,17 +10,22 @@ export interface FaultyStore {
   readonly store: Store;
   /** Asked before every batch of a transaction; null lets it through. */
   hook: FaultHook | null;
+  /** Asked after it was written; what it returns is thrown instead of the answer. */
+  hookAfter: FaultHook | null;
 }
 
 export function faultyStore(inner: Store): FaultyStore {
-  const faulty: { store: Store; hook: FaultHook | null } = { store: inner, hook: null };
+  const faulty: FaultyStore & { store: Store } = { store: inner, hook: null, hookAfter: null };
   const wrap = (tx: StoreTransaction): StoreTransaction =>
     intercept(tx, (name, call) => {
       if (!WRITES.includes(name)) return call;
       return async (...args: unknown[]) => {
         const error = faulty.hook?.(String(name), tx) ?? null;
         if (error !== null) throw error;
-        return call(...args);
+        const answer = await call(...args);
+        const late = faulty.hookAfter?.(String(name), tx) ?? null;
+        if (late !== null) throw late;
+        return answer;
       };
     });
   faulty.store = intercept(inner, (name, call) => {

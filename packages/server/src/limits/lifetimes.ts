@@ -51,6 +51,9 @@ export class Lifetimes {
 
   async #abort(id: string, namespace: string): Promise<void> {
     try {
+      // A workflow outlives its transactions, and may be waiting for a person (P4).
+      const facts = await this.#engine.revisions.facts({ transaction: id, namespace });
+      if (facts === null || facts.workflow !== null) return;
       const tx = await this.#engine.resume(id, { namespace });
       await tx.abort("LIFETIME_EXCEEDED");
     } catch (error) {
