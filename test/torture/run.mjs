@@ -2,7 +2,7 @@
 // Owns the command `pnpm torture`. Suites are TypeScript and run from source: the loader turns one
 // file at a time into JavaScript, so that nothing has to be built beside the packages.
 //
-//   pnpm torture                   every suite in turn, --minutes shared between them
+//   pnpm torture                   every timed suite in turn, --minutes shared between them
 //   pnpm torture <suite>           one; `pnpm torture list` names them
 //   --minutes N | --seconds N      how long (default 1 minute)
 //   --seed S                       repeats a run (default: drawn and printed)

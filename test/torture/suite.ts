@@ -27,6 +27,8 @@ export interface Suite {
   readonly name: string;
   /** One line for `pnpm torture list`. */
   readonly about: string;
+  /** It has a fixed amount of work, however little time there is: it runs when it is named. */
+  readonly isByName?: boolean;
   run(run: SuiteRun): Promise<SuiteResult>;
 }
 

@@ -2,6 +2,7 @@
 import type { Suite } from "./suite.js";
 import { coreSuites } from "./suites/core.js";
 import { crash } from "./suites/crash.js";
+import { faces } from "./suites/faces.js";
 import { histories } from "./suites/histories.js";
 import { isolation } from "./suites/isolation.js";
 import { model } from "./suites/model.js";
@@ -12,6 +13,7 @@ import { saga } from "./suites/saga.js";
 export const SUITES: readonly Suite[] = [
   ...coreSuites,
   model,
+  faces,
   isolation,
   histories,
   crash,

@@ -317,6 +317,15 @@ ssize_t pread(int fd, void* bytes, size_t size, off_t offset) {
 int fsync(int fd) { return agenttx::torture::Sync(fd, SYS_fsync); }
 int fdatasync(int fd) { return agenttx::torture::Sync(fd, SYS_fdatasync); }
 
+// Room that is taken in advance holds nothing; in memory it would cost more than all the rest.
+int fallocate(int fd, int mode, off_t offset, off_t size) {
+  {
+    std::lock_guard<std::recursive_mutex> lock(agenttx::torture::Mutex());
+    if (agenttx::torture::Watched(fd) != nullptr) return 0;
+  }
+  return static_cast<int>(syscall(SYS_fallocate, fd, mode, offset, size));
+}
+
 int ftruncate(int fd, off_t size) {
   std::lock_guard<std::recursive_mutex> lock(agenttx::torture::Mutex());
   const auto* const file = agenttx::torture::Watched(fd);

@@ -130,7 +130,8 @@ export function prefixEnd(prefix: Bytes): Bytes | null {
   for (let last = prefix.byteLength - 1; last >= 0; last -= 1) {
     const byte = prefix[last] ?? 0xff;
     if (byte === 0xff) continue;
-    const end = prefix.slice(0, last + 1);
+    // A copy: `slice` of a Buffer would share its memory with the caller.
+    const end = new Uint8Array(prefix.subarray(0, last + 1));
     end[last] = byte + 1;
     return end;
   }

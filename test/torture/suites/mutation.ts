@@ -49,6 +49,7 @@ async function statusesOf(report: string): Promise<ReadonlyMap<string, number>> 
 
 export const mutation: Suite = {
   name: "mutation",
+  isByName: true,
   about: "policy, ledger and hints changed in one place at a time (T2); takes as long as it takes",
   async run({ tell }) {
     await mkdir(RESULTS, { recursive: true });

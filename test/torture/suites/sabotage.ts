@@ -140,7 +140,8 @@ async function plant(copy: Copy, defect: Defect): Promise<string | null> {
 
 export const sabotage: Suite = {
   name: "sabotage",
-  about: "planted defects, each to be caught by the test it names (T1); takes as long as it takes",
+  about: "planted defects, each to be caught by the test it names (T1)",
+  isByName: true,
   async run({ tell }) {
     const defects = await readDefects();
     tell(`copying and building the tree for ${defects.length} defects`);

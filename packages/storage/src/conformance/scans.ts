@@ -66,6 +66,18 @@ export const scanClaims: Claims = {
     ]);
     expect((await keys([])).length).toBe(7);
   },
+  "takes bounds as Buffers too, and leaves them as they were": async ({ store, expect }) => {
+    const tx = await store.begin("t");
+    for (const key of ["a", "b/1", "b/2", "c"]) await tx.put(key, bytes("x"));
+    const [prefix, start, end] = [Buffer.from("b/"), Buffer.from("b"), Buffer.from("c")];
+    for (const range of [{ prefix }, { prefix }, { start, end }]) {
+      expect(shown(await tx.scan(range))).toEqual(["b/1=x", "b/2=x"]);
+    }
+    await tx.commit();
+    expect(shown(await store.scan({ prefix }))).toEqual(["b/1=x", "b/2=x"]);
+    expect([prefix, start, end].map(String)).toEqual(["b/", "b", "c"]);
+  },
+
   "scans a prefix backward with a limit": async ({ store, expect }) => {
     await publish(store, { "a/1": "1", "a/2": "2", "a/3": "3", b: "4" });
     const found = await store.scan({ prefix: "a/", reverse: true, limit: 2 });
