@@ -23,6 +23,10 @@ export function checkTool(tool: ToolShape): void {
   if (nameBytes < 1 || nameBytes > limits.TOOL_NAME_BYTES_MAX) {
     refuse("", `a tool name has 1..${limits.TOOL_NAME_BYTES_MAX} bytes`);
   }
+  // Names stand in lists, logs and terminals.
+  if (/\p{C}/u.test(tool.name)) {
+    refuse("", "a tool name has no control or invisible characters");
+  }
   if (typeof tool.effect !== "function" && !CLASSES.includes(tool.effect)) {
     refuse(tool.name, "it must declare its effect: read-only, reversible or irreversible");
   }

@@ -277,6 +277,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
 export function createEngine<const Tools extends readonly ToolShape[]>(
   options: EngineOptions<Tools>,
 ): Engine<Tools> {
+  requireParts(options);
   const settings = readSettings(options);
   const { store, clock = systemClock, observer, secrets } = options;
   const registry = createToolRegistry(options.tools, options.resolveTool);
@@ -304,5 +305,21 @@ export function createEngine<const Tools extends readonly ToolShape[]>(
     begins: new Map(),
     onWorkflowSettled: null,
     closing: false,
+  });
+}
+
+/** What a program in JavaScript can forget. */
+function requireParts(options: EngineOptions): void {
+  const { store, tools } = options ?? {};
+  if (typeof store?.begin !== "function") {
+    throw new AgentTxError(
+      "INVALID_ARGUMENT",
+      "An engine needs a store: createEngine({ store: await openStore({ path }), tools }).",
+      { details: { field: "store" } },
+    );
+  }
+  if (Array.isArray(tools)) return;
+  throw new AgentTxError("INVALID_ARGUMENT", "An engine needs a list of tools; it may be empty.", {
+    details: { field: "tools" },
   });
 }
