@@ -88,6 +88,18 @@ bool DataDirectory::HasFormat() const {
   return fs::exists(path_ + "/FORMAT", error);
 }
 
+Status DataDirectory::CheckStillThere() const {
+  struct stat held {};
+  struct stat there {};
+  const bool is_there = fstat(lock_fd_, &held) == 0 &&
+                        stat((path_ + "/LOCK").c_str(), &there) == 0 &&
+                        held.st_ino == there.st_ino && held.st_dev == there.st_dev;
+  if (is_there) return Status::Ok();
+  return {Code::kStoreCorrupt, "The folder " + path_ +
+                                   " of the store is gone or was replaced while it was open. "
+                                   "Nothing was created; put it back, or restore a backup."};
+}
+
 Status DataDirectory::CheckFormat() const {
   std::ifstream file(path_ + "/FORMAT");
   std::string word;

@@ -32,6 +32,9 @@ class DataDirectory {
   Status CheckFormat() const;
   // The store was created to the end: its database and all families are there, or were lost.
   bool HasFormat() const;
+  // kStoreCorrupt: the folder was removed, moved or replaced since it was opened. To open what is
+  // at the path now would begin an empty store, or take another's.
+  Status CheckStillThere() const;
 
  private:
   DataDirectory(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}

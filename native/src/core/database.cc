@@ -234,9 +234,15 @@ Status Database::Reopen() {
   Gate::Closed closed(&gate);
   std::lock_guard<std::mutex> no_group(group_mutex);
   if (is_shut_down_) return {Code::kStoreClosed, "The store is closed."};
+  Status status = directory_->CheckStillThere();
+  if (!status.ok()) {
+    // What is open can still be read.
+    poison.Set(status.message());
+    return status;
+  }
   CloseRocks();
   warnings_.clear();
-  Status status = OpenRocks();
+  status = OpenRocks();
   if (!status.ok()) {
     poison.Set("reopening failed: " + status.message());
     return status;
