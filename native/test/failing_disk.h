@@ -11,7 +11,8 @@
 namespace agenttx::test {
 
 // What a switched-on failure looks like.
-enum class DiskFailure { kNone, kWalAppend, kWalSync };
+// kTableOnce: the disk is full for one write of a flush, and has room again.
+enum class DiskFailure { kNone, kWalAppend, kWalSync, kTableOnce };
 
 class FailingDisk {
  public:

@@ -1,4 +1,6 @@
 // Owns a file system that fails on command; see failing_disk.h.
+#include <string_view>
+
 #include "failing_disk.h"
 
 namespace agenttx::test {
@@ -32,6 +34,30 @@ class FailingFile final : public rocksdb::FSWritableFileOwnerWrapper {
   const Switch failure_;
 };
 
+class FullOnceFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  FullOnceFile(std::unique_ptr<rocksdb::FSWritableFile>&& file, Switch failure)
+      : rocksdb::FSWritableFileOwnerWrapper(std::move(file)), failure_(std::move(failure)) {}
+
+  using rocksdb::FSWritableFileOwnerWrapper::Append;
+  rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
+                           rocksdb::IODebugContext* context) override {
+    DiskFailure expected = DiskFailure::kTableOnce;
+    if (failure_->compare_exchange_strong(expected, DiskFailure::kNone)) {
+      return rocksdb::IOStatus::NoSpace("test disk");
+    }
+    return FSWritableFileOwnerWrapper::Append(data, options, context);
+  }
+
+ private:
+  const Switch failure_;
+};
+
+bool HasEnding(const std::string& path, std::string_view ending) {
+  return path.size() > ending.size() &&
+         path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
+}
+
 class FailingFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   explicit FailingFileSystem(Switch failure)
@@ -42,9 +68,11 @@ class FailingFileSystem final : public rocksdb::FileSystemWrapper {
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* context) override {
     rocksdb::IOStatus status = FileSystemWrapper::NewWritableFile(path, options, file, context);
-    const bool is_wal = path.size() > 4 && path.compare(path.size() - 4, 4, ".log") == 0;
-    if (status.ok() && is_wal) {
+    if (status.ok() && HasEnding(path, ".log")) {
       *file = std::make_unique<FailingFile>(std::move(*file), failure_);
+    }
+    if (status.ok() && HasEnding(path, ".sst")) {
+      *file = std::make_unique<FullOnceFile>(std::move(*file), failure_);
     }
     return status;
   }
