@@ -22,7 +22,8 @@ BatchBuilder FullBatch() {
       .NextStep(4)
       .Snapshot(4)
       .Evidence("late")
-      .ChainErase();
+      .ChainErase()
+      .Stamped(RecordSpace::kTerminal, "end");
 }
 
 }  // namespace
@@ -46,6 +47,8 @@ TEST(EveryOperationIsDecoded) {
   CHECK_EQ(*batch.snapshot, 4u);
   CHECK_EQ(*batch.evidence, "late");
   CHECK(batch.erases_chain);
+  CHECK_EQ(batch.stamped.size(), 1u);
+  CHECK_EQ(batch.stamped[0].value, "end");
 }
 
 TEST(ATruncatedBatchIsRefused) {
@@ -89,7 +92,7 @@ TEST(RandomBytesNeverCrashTheDecoder) {
     std::string bytes;
     if (i % 2 == 0) {
       const size_t length = random() % 64;
-      for (size_t at = 0; at < length; at++) bytes.push_back(static_cast<char>(random() % 14));
+      for (size_t at = 0; at < length; at++) bytes.push_back(static_cast<char>(random() % 15));
     } else {
       bytes = valid.substr(0, random() % (valid.size() + 1));
       for (int flips = 0; flips < 3 && !bytes.empty(); flips++) {

@@ -34,6 +34,11 @@ BatchBuilder& BatchBuilder::Record(RecordSpace space, uint32_t step, uint64_t se
   bytes_.push_back(static_cast<char>(space));
   return U32(step).U64(seq).Sized(name).Sized(value);
 }
+BatchBuilder& BatchBuilder::Stamped(RecordSpace space, std::string_view value) {
+  Op(BatchOp::kRecordStamped);
+  bytes_.push_back(static_cast<char>(space));
+  return U32(0).U64(0).Sized("").Sized(value);
+}
 BatchBuilder& BatchBuilder::DeleteRecord(RecordSpace space, uint32_t step, uint64_t seq,
                                          std::string_view name) {
   Op(BatchOp::kRecordDelete);

@@ -15,6 +15,7 @@ class BatchBuilder {
   BatchBuilder& Delete(std::string_view key);
   BatchBuilder& Record(RecordSpace space, uint32_t step, uint64_t seq, std::string_view name,
                        std::string_view value);
+  BatchBuilder& Stamped(RecordSpace space, std::string_view value);
   BatchBuilder& DeleteRecord(RecordSpace space, uint32_t step, uint64_t seq, std::string_view name);
   BatchBuilder& Audit(std::string_view payload);
   BatchBuilder& StoreAudit(std::string_view payload);

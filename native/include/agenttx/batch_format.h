@@ -16,6 +16,8 @@
 //  11 kEvidence      len:u32 payload                        kept when the fence refuses
 //  12 kChainErase    (no body)                              retention: removes the audit chain of a
 //                                                           transaction that has ended
+//  13 kRecordStamped  as kRecordPut                         commit only: stored as version:u64
+//                                                           (big-endian) of the commit, then value
 // kPayload, kFence, kNext, kSnapshot and kEvidence may stand once. Writes are applied in order.
 #pragma once
 
@@ -36,6 +38,7 @@ enum class BatchOp : uint8_t {
   kSnapshot = 10,
   kEvidence = 11,
   kChainErase = 12,
+  kRecordStamped = 13,
 };
 
 // DO NOT CHANGE the values: they cross the boundary. Add new ones at the end.

@@ -46,7 +46,9 @@ class Decoder {
         return ReadWrite(op == BatchOp::kDelete);
       case BatchOp::kRecordPut:
       case BatchOp::kRecordDelete:
-        return ReadRecord(op == BatchOp::kRecordDelete);
+        return ReadRecord(op == BatchOp::kRecordDelete, &out_->records);
+      case BatchOp::kRecordStamped:
+        return ReadRecord(false, &out_->stamped);
       case BatchOp::kAudit:
       case BatchOp::kStoreAudit:
         return ReadAudit(op == BatchOp::kAudit ? &out_->audit : &out_->store_audit);
@@ -87,7 +89,7 @@ class Decoder {
     return Status::Ok();
   }
 
-  Status ReadRecord(bool is_delete) {
+  Status ReadRecord(bool is_delete, std::vector<RecordWrite>* records) {
     const uint8_t space = reader_.U8();
     RecordWrite record{static_cast<RecordSpace>(space), 0, 0, {}, {}, is_delete};
     record.step = reader_.U32Little();
@@ -103,7 +105,7 @@ class Decoder {
       return Malformed(op_index_, "has a record name of more than 4096 bytes");
     }
     if (record.value.size() > kValueBytesMax) return TooLarge("A record", record.value.size());
-    out_->records.push_back(record);
+    records->push_back(record);
     return Status::Ok();
   }
 

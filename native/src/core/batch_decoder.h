@@ -43,6 +43,7 @@ struct Next {
 struct Batch {
   std::vector<StateWrite> writes;
   std::vector<RecordWrite> records;
+  std::vector<RecordWrite> stamped;  // records that get the commit's version in front
   std::vector<std::string_view> audit;
   std::vector<std::string_view> store_audit;
   std::optional<std::string_view> payload;

@@ -40,6 +40,7 @@ Status DecodeFor(const char* verb_name, uint32_t parts, std::string_view bytes, 
   if (has_header && !(parts & kTakesHeader)) return NotTaken(verb_name, "payload and no next");
   if (has_fence && !(parts & kTakesFence)) return NotTaken(verb_name, "fence and no evidence");
   if (out->erases_chain && !(parts & kTakesErase)) return NotTaken(verb_name, "chain erasure");
+  if (!out->stamped.empty() && !(parts & kTakesStamp)) return NotTaken(verb_name, "stamped record");
   return status;
 }
 

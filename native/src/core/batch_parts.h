@@ -16,6 +16,7 @@ enum BatchParts : uint32_t {
   kTakesFence = 4,      // kFence, kEvidence
   kTakesErase = 8,      // kChainErase
   kTakesSnapshot = 16,  // kSnapshot
+  kTakesStamp = 32,     // kRecordStamped
 };
 
 // Decodes and refuses (kInvalidArgument) parts that the verb `verb_name` does not take. Records and

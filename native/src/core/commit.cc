@@ -177,8 +177,24 @@ class CommitWork final : public Work {
       status = RemoveEach(group, kSagaLogs, PrefixRange(TransactionPrefix('u', tx->name)));
     }
     if (status.ok()) status = AddCommonParts(group, tx->name, batch_, &state_);
+    if (status.ok()) status = AddStamped(group);
     if (!status.ok()) return status;
     return Put(group, kAuditFamily, ChainHeadKey(tx->name), EncodeChainHead(state_.audit));
+  }
+
+  // The version is known here alone, and has to be durable with the commit (P2).
+  Status AddStamped(Group* group) {
+    Status status;
+    for (const RecordWrite& record : batch_.stamped) {
+      std::string value;
+      AppendU64(&value, version_);
+      value.append(record.value);
+      const std::string key =
+          RecordKey(record.space, tx->name, record.step, record.seq, record.name);
+      status = Put(group, FamilyOf(record.space), key, value);
+      if (!status.ok()) break;
+    }
+    return status;
   }
 
   Database* const db_;
@@ -199,7 +215,7 @@ class CommitWork final : public Work {
 Status CommitTransaction(Database* db, const TransactionRef& tx, std::string_view batch_bytes,
                          CommitResult* out) {
   Batch batch;
-  Status status = DecodeFor("commit", kTakesFence, batch_bytes, &batch);
+  Status status = DecodeFor("commit", kTakesFence | kTakesStamp, batch_bytes, &batch);
   if (!status.ok()) return status;
   CommitWork work(db, tx, std::move(batch));
   status = db->writer->Run(&work);

@@ -34,7 +34,8 @@ Napi::Object BatchOps(Napi::Env env) {
                            {"next", number(BatchOp::kNext)},
                            {"snapshot", number(BatchOp::kSnapshot)},
                            {"evidence", number(BatchOp::kEvidence)},
-                           {"chainErase", number(BatchOp::kChainErase)}});
+                           {"chainErase", number(BatchOp::kChainErase)},
+                           {"recordStamped", number(BatchOp::kRecordStamped)}});
 }
 
 Napi::Object RecordSpaces(Napi::Env env) {

@@ -16,7 +16,7 @@ import { requireActive } from "./refusals.js";
 import { learnOutcome, makeReady } from "./settle.js";
 import { type Ended, fenceOf, hasEffects, type OpenTransaction, tell } from "./state.js";
 import { unsettledEffects } from "./step/failure.js";
-import { terminalRecord } from "./terminal.js";
+import { committedRecord, terminalRecord } from "./terminal.js";
 
 /** REQUIRES: the lock is held. Throws WriteConflictError and OUTCOME_UNKNOWN as the store does. */
 export async function commitTransaction(open: OpenTransaction): Promise<CommitOutcome> {
@@ -56,7 +56,8 @@ async function publish(open: OpenTransaction): Promise<Ended> {
   try {
     const { commitVersion } = await open.tx.commit({
       fence: fenceOf(open),
-      records: [...outbox, terminalRecord(open, ended)],
+      records: outbox,
+      stamped: [terminalRecord(open, ended)],
       audit: [encodeAudit({ k: "commit", at, steps })],
       storeAudit: [Buffer.from(JSON.stringify({ k: "commit", tx: open.id, at, steps }))],
     });
@@ -98,7 +99,7 @@ async function deliver(open: OpenTransaction, ended: Ended): Promise<CommitOutco
     };
   }
   open.ended = { ...ended, commit };
-  await keepOutcome(open, open.ended);
+  if (hasEffects(open.header)) await keepOutcome(open, open.ended);
   tell(open, "committed", 0, null, {
     steps: commit.stepsCommitted,
     dispatched: commit.effectsDispatched,
@@ -107,14 +108,14 @@ async function deliver(open: OpenTransaction, ended: Ended): Promise<CommitOutco
   return commit;
 }
 
-/** The version is known only after the batch: it is added so that a later process knows it too. */
+/** What became of the deliveries is known only after the batch; a later process tells it too. */
 async function keepOutcome(open: OpenTransaction, ended: Ended): Promise<void> {
   try {
     await open.engine.store.writeRecords(open.id, {
       namespace: open.namespace,
-      records: [terminalRecord(open, ended)],
+      records: [committedRecord(open, ended)],
     });
   } catch {
-    // The commit itself is durable; a repeat after a restart then answers without the version.
+    // The commit itself is durable; a repeat after a restart then answers without them.
   }
 }

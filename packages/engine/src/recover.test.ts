@@ -2,8 +2,10 @@
 import { AgentTxError } from "@agenttx/model";
 import { openMemoryStore } from "@agenttx/storage/memory";
 import { describe, expect, it } from "vitest";
+import { defineTool } from "./define-tool.js";
 import { failNth, faultyStore } from "./testing/faulty-store.js";
 import { echo, get, harness, put, World } from "./testing/harness.js";
+import { fields } from "./testing/schema.js";
 
 const DEAD = new AgentTxError("INTERNAL", "The process died here.");
 
@@ -166,6 +168,53 @@ describe("an outcome is kept (P2)", () => {
     faulty.hook = failNth(1, unknown);
     await expect(tx.commit()).rejects.toBe(unknown);
     expect(await tx.commit()).toMatchObject({ status: "COMMITTED", stepsCommitted: 1 });
+  });
+
+  it("of a commit whose process died before it wrote anything else", async () => {
+    const stuck = defineTool({
+      name: "mail",
+      schema: fields({}),
+      effect: "irreversible",
+      irreversible: "staged",
+      execute: () => new Promise<never>(() => undefined),
+    });
+    const { engine, restart, store } = harness([put, stuck]);
+    await engine.transaction((tx) => tx.step("put", { key: "a", value: 1 }));
+    const tx = await engine.begin();
+    await tx.step("mail", {});
+    // It is durable, and the first delivery never ends.
+    void tx.commit().catch(() => undefined);
+    await expect.poll(async () => (await store.stats()).commitVersion).toBe(2n);
+    const later = await (await restart()).resume(tx.id);
+    expect(await later.commit()).toMatchObject({ status: "COMMITTED", commitVersion: 2n });
+  });
+
+  it("of a commit without effects in one write", async () => {
+    const { engine, store } = harness([put]);
+    const tx = await engine.begin();
+    await tx.step("put", { key: "a", value: 1 });
+    const before = (await store.stats()).batches;
+    await tx.commit();
+    expect((await store.stats()).batches).toBe(before + 1);
+  });
+
+  it("as an earlier version of this engine wrote it", async () => {
+    const { engine, restart, store } = harness([put]);
+    for (const [commitVersion, told] of [
+      ["7", 7n],
+      [null, 0n],
+    ] as const) {
+      const tx = await engine.begin();
+      await tx.commit();
+      const stored = await store.readRecord(tx.id, { space: "terminal" });
+      const record = JSON.parse(Buffer.from(stored ?? []).toString("utf8", 8));
+      const old = { ...record, v: 1, commit: { ...record.commit, commitVersion } };
+      await store.writeRecords(tx.id, {
+        records: [{ space: "terminal", value: Buffer.from(JSON.stringify(old)) }],
+      });
+      const later = await (await restart()).resume(tx.id);
+      expect(await later.commit()).toMatchObject({ status: "COMMITTED", commitVersion: told });
+    }
   });
 
   it("is not found for an id that never was", async () => {

@@ -33,6 +33,7 @@ export type {
   BatchExtras,
   BeginOptions,
   Bytes,
+  CommitBatch,
   CommitResult,
   EndedBatch,
   Fence,

@@ -123,6 +123,14 @@ export interface StepBatch extends BatchExtras {
   readonly snapshot?: number;
 }
 
+export interface CommitBatch extends BatchExtras {
+  /**
+   * Records that say which commit this was: stored is its version, u64 big-endian, and then the
+   * value.
+   */
+  readonly stamped?: readonly (RecordKey & { readonly value: Bytes })[];
+}
+
 export interface RestoreOptions extends BatchExtras {
   /** After the restore, in the same batch, take this snapshot too (a reset to 0 needs 1 again). */
   readonly snapshot?: number;
@@ -194,7 +202,7 @@ export interface StoreTransaction extends AsyncDisposable {
    * the write failed half-way; the terminal record tells after `reopen()`.
    * Removes s, o, j, m, u and t records of the transaction in the same batch (S7).
    */
-  commit(extras?: BatchExtras): Promise<CommitResult>;
+  commit(batch?: CommitBatch): Promise<CommitResult>;
   /** Removes overlay, journal, snapshots, outputs and the t record; keeps u, e, q, r, f, l and audit. */
   discard(extras?: BatchExtras): Promise<void>;
   /** Distinct keys read from committed state, and written, so far: for tests and `explain`. */

@@ -5,6 +5,7 @@ export type {
   BatchExtras,
   BeginOptions,
   Bytes,
+  CommitBatch,
   CommitResult,
   EndedBatch,
   Fence,

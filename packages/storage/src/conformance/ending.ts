@@ -86,6 +86,36 @@ export const endingClaims: Claims = {
     expect(await store.openTransactions()).toEqual([]);
     expect(await refusal(() => store.attach("t"))).toBe("NOT_FOUND");
   },
+  "stores the version of the commit with the records that ask for it": async (world) => {
+    const { store, expect } = world;
+    const stampOf = (record: Uint8Array | null) => {
+      const bytes = Buffer.from(record ?? []);
+      return [bytes.readBigUInt64BE(0), text(bytes.subarray(8))];
+    };
+    for (const id of ["t", "u"]) {
+      const tx = await busy(store, id);
+      const { commitVersion } = await tx.commit({
+        records: [{ space: "request", name: "n", value: bytes("plain") }],
+        stamped: [
+          { space: "terminal", value: bytes("COMMITTED") },
+          { space: "outbox", seq: 7, value: bytes("") },
+        ],
+      });
+      const terminal = await store.readRecord(id, { space: "terminal" });
+      expect(stampOf(terminal)).toEqual([commitVersion, "COMMITTED"]);
+      const sent = await store.readRecord(id, { space: "outbox", seq: 7 });
+      expect(stampOf(sent)).toEqual([commitVersion, ""]);
+      const request = await store.readRecord(id, { space: "request", name: "n" });
+      expect(text(request)).toBe("plain");
+    }
+  },
+  "changes nothing when a record to be stamped is no record": async ({ store, expect }) => {
+    const tx = await busy(store, "t");
+    const before = await fingerprint(store, tx);
+    const stamped = [{ space: "terminal", value: null as unknown as Uint8Array }] as const;
+    expect(await refusal(() => tx.commit({ stamped }))).toBe("INVALID_ARGUMENT");
+    expect(await fingerprint(store, tx)).toBe(before);
+  },
   "removes outputs and the open record by a discard, keeps undo actions too": async (world) => {
     const { store, expect } = world;
     const tx = await busy(store, "t");

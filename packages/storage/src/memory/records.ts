@@ -2,7 +2,14 @@
 // a transaction removes.
 
 import { AgentTxError } from "@agenttx/model";
-import type { Bytes, RecordEntry, RecordKey, RecordSpace, RecordWrite } from "../contract.js";
+import type {
+  Bytes,
+  CommitBatch,
+  RecordEntry,
+  RecordKey,
+  RecordSpace,
+  RecordWrite,
+} from "../contract.js";
 import { checkValue, recordNameBytes, wholeNumber } from "../keys.js";
 import type { NamespaceState, RecordState } from "./state.js";
 import { toHex } from "./state.js";
@@ -82,6 +89,19 @@ export function putRecords(
     if (rows.size === 0) namespace.records.delete(at);
     else namespace.records.set(at, rows);
   }
+}
+
+/** The records with the version of their commit in front of their values. */
+export function stamp(
+  records: NonNullable<CommitBatch["stamped"]>,
+  version: bigint,
+): RecordWrite[] {
+  return records.map((record) => {
+    const value = Buffer.alloc(8 + record.value.length);
+    value.writeBigUInt64BE(version);
+    value.set(record.value, 8);
+    return { ...record, value };
+  });
 }
 
 export function getRecord(

@@ -7,6 +7,7 @@ import { AgentTxError } from "@agenttx/model";
 import type {
   BatchExtras,
   Bytes,
+  CommitBatch,
   CommitResult,
   Key,
   ReadOptions,
@@ -19,7 +20,7 @@ import type {
   TransactionHeader,
   Write,
 } from "../contract.js";
-import { keyBytes, normalRange, wholeNumber } from "../keys.js";
+import { checkValue, keyBytes, normalRange, wholeNumber } from "../keys.js";
 import {
   applyExtras,
   applyWrites,
@@ -32,7 +33,14 @@ import {
 } from "./batch.js";
 import type { MemoryCore } from "./core.js";
 import { checkConflicts, endTransaction, namespaceOf, publish, requireOpen } from "./core.js";
-import { dropOutputs, REMOVED_BY_COMMIT, REMOVED_BY_DISCARD } from "./records.js";
+import {
+  checkRecords,
+  dropOutputs,
+  putRecords,
+  REMOVED_BY_COMMIT,
+  REMOVED_BY_DISCARD,
+  stamp,
+} from "./records.js";
 import { scanMerged } from "./scan.js";
 import type { NamespaceState, TransactionState } from "./state.js";
 import { countReads, newestSnapshot, takeSnapshot, toHex } from "./state.js";
@@ -149,13 +157,16 @@ export class MemoryTransaction implements StoreTransaction {
     return this.#state.volatile.attempt;
   }
 
-  async commit(extras: BatchExtras = {}): Promise<CommitResult> {
+  async commit({ stamped = [], ...extras }: CommitBatch = {}): Promise<CommitResult> {
     const namespace = this.#live();
     checkFence(namespace, this.#state, extras);
     checkExtras(this.#state, extras);
+    checkRecords(stamped);
+    for (const { value } of stamped) checkValue(value);
     checkConflicts(namespace, this.#state);
     const result = publish(this.#core, namespace, this.#state);
     this.#finish(namespace, extras);
+    putRecords(namespace, this.#state.id, stamp(stamped, result.commitVersion));
     endTransaction(namespace, this.#state, REMOVED_BY_COMMIT);
     return result;
   }

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { limits } from "@agenttx/model";
 import { describe, expect, it } from "vitest";
-import type { RecordSpace, RecordWrite, StepBatch } from "../contract.js";
+import type { CommitBatch, RecordSpace, RecordWrite, StepBatch } from "../contract.js";
 import { BatchEncoder } from "./batch-encoder.js";
 import { RECORD_SPACE } from "./batch-format.js";
 
@@ -48,8 +48,13 @@ function spaceOf(number: string | undefined): RecordSpace {
   throw new Error(`no space ${number}`);
 }
 
+function encodedCommit(batch: CommitBatch): string {
+  const { bytes, length } = encoder.commit(batch);
+  return Buffer.from(bytes.subarray(0, length)).toString("hex");
+}
+
 /** The batch that the ops of a vector describe. */
-function batchOf(vector: BatchVector): StepBatch {
+function batchOf(vector: BatchVector): StepBatch & CommitBatch {
   const list = <T>(kinds: readonly string[], make: (words: readonly string[], kind: string) => T) =>
     vector.ops
       .filter(([kind]) => kinds.includes(kind ?? ""))
@@ -69,6 +74,13 @@ function batchOf(vector: BatchVector): StepBatch {
   const [payload] = list(["payload"], ([hex]) => hexBytes(hex));
   const [evidence] = list(["evidence"], ([hex]) => hexBytes(hex));
   const [snapshot] = list(["snapshot"], ([step]) => Number(step));
+  const stamped = list(["record-stamped"], ([space, step, seq, name, value]) => ({
+    space: spaceOf(space),
+    step: Number(step),
+    seq: Number(seq),
+    name: Buffer.from(hexBytes(name)).toString("utf8"),
+    value: hexBytes(value),
+  }));
   return {
     writes: list(["put", "delete"], ([key, value], kind) => ({
       key: hexBytes(key),
@@ -91,6 +103,7 @@ function batchOf(vector: BatchVector): StepBatch {
     ...(payload && { payload }),
     ...(evidence && { evidence }),
     ...(snapshot !== undefined && { snapshot }),
+    ...(stamped.length > 0 && { stamped }),
   };
 }
 
@@ -104,7 +117,9 @@ describe("BatchEncoder", () => {
 
   for (const vector of vectors) {
     it(`writes the shared vector: ${vector.name}`, () => {
-      expect(encoded(batchOf(vector))).toBe(vector.hex);
+      const batch = batchOf(vector);
+      const hex = batch.stamped === undefined ? encoded(batch) : encodedCommit(batch);
+      expect(hex).toBe(vector.hex);
     });
   }
 

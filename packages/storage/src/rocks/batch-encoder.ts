@@ -6,8 +6,10 @@ import type {
   BatchExtras,
   BeginOptions,
   Bytes,
+  CommitBatch,
   EndedBatch,
   Fence,
+  RecordKey,
   RecordWrite,
   StepBatch,
   Write,
@@ -65,6 +67,12 @@ export class BatchEncoder {
     return this.extras(extras);
   }
 
+  commit({ stamped, ...extras }: CommitBatch): this {
+    this.ending(extras);
+    if (stamped !== undefined) this.#stamped(stamped);
+    return this;
+  }
+
   begin(options: BeginOptions): this {
     this.#out.reset();
     const { payload, records, audit } = options;
@@ -114,17 +122,29 @@ export class BatchEncoder {
   }
 
   #records(records: readonly RecordWrite[]): void {
-    const out = this.#out;
-    for (const { space, step = 0, seq = 0, name = "", value } of records) {
-      out.u8(value === null ? BATCH_OP.recordDelete : BATCH_OP.recordPut);
-      out.u8(spaceNumber(space));
-      out.u32(wholeNumber(step, "step of the record", 0, U32_MAX));
-      out.u64(wholeNumber(seq, "seq of the record", 0, Number.MAX_SAFE_INTEGER));
-      out.sized(name === "" ? NO_BYTES : recordNameBytes(name));
-      if (value === null) continue;
-      checkValue(value);
-      out.sized(value);
+    for (const record of records) {
+      if (record.value === null) this.#name(BATCH_OP.recordDelete, record);
+      else this.#record(BATCH_OP.recordPut, record, record.value);
     }
+  }
+
+  #stamped(records: NonNullable<CommitBatch["stamped"]>): void {
+    for (const record of records) this.#record(BATCH_OP.recordStamped, record, record.value);
+  }
+
+  #record(op: number, name: RecordKey, value: Bytes): void {
+    checkValue(value);
+    this.#name(op, name);
+    this.#out.sized(value);
+  }
+
+  #name(op: number, { space, step = 0, seq = 0, name = "" }: RecordKey): void {
+    const out = this.#out;
+    out.u8(op);
+    out.u8(spaceNumber(space));
+    out.u32(wholeNumber(step, "step of the record", 0, U32_MAX));
+    out.u64(wholeNumber(seq, "seq of the record", 0, Number.MAX_SAFE_INTEGER));
+    out.sized(name === "" ? NO_BYTES : recordNameBytes(name));
   }
 
   #each(op: number, payloads: readonly Bytes[]): void {

@@ -16,6 +16,7 @@ export const BATCH_OP = {
   snapshot: 10,
   evidence: 11,
   chainErase: 12,
+  recordStamped: 13,
 } as const;
 
 export const RECORD_SPACE = {

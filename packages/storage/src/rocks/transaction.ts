@@ -8,6 +8,7 @@ import type { NativeTransaction } from "@agenttx/native";
 import type {
   BatchExtras,
   Bytes,
+  CommitBatch,
   CommitResult,
   Key,
   ReadOptions,
@@ -135,9 +136,9 @@ export class RocksTransaction implements StoreTransaction {
     });
   }
 
-  commit(extras: BatchExtras = {}): Promise<CommitResult> {
+  commit(batch: CommitBatch = {}): Promise<CommitResult> {
     return this.#calls.run(async () => {
-      const { bytes, length } = this.#access.encoder.ending(extras);
+      const { bytes, length } = this.#access.encoder.commit(batch);
       const [commitVersion, keysPublished] = await this.#handle().commit(bytes, length);
       return { commitVersion, keysPublished };
     });
