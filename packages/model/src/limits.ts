@@ -28,6 +28,12 @@ export const RESOLVED_ARGUMENTS_BYTES_MAX = 16 * 1024 * 1024;
 export const RAW_CONTEXT_BYTES_MAX = 1024 * 1024;
 /** Deepest nesting of JSON that is read or stored. */
 export const JSON_DEPTH_MAX = 64;
+/** Most entries of one scan of state, records or audit. */
+export const SCAN_ENTRIES_MAX = 100_000;
+/** Entries of a scan whose caller names no limit. */
+export const SCAN_ENTRIES_DEFAULT = 1_000;
+/** A scan stops after the entry that brings keys and values to this many bytes (16 MiB). */
+export const SCAN_BYTES_MAX = 16 * 1024 * 1024;
 /** Longest request id in bytes. */
 export const REQUEST_ID_BYTES_MAX = 128;
 /** Constraints kept per transaction by default; the oldest leave first (E10). */

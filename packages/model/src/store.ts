@@ -154,7 +154,10 @@ export interface ScanRange {
   readonly start?: Key;
   readonly end?: Key;
   readonly reverse?: boolean;
-  /** Default 1,000; at most 100,000 entries and about 16 MiB a call. */
+  /**
+   * Default 1,000, at most 100,000. An answer also ends with the entry that brings its keys and
+   * values to 16 MiB; a shorter one than asked with fewer bytes is the end of the range.
+   */
   readonly limit?: number;
 }
 

@@ -28,6 +28,10 @@ export interface ToolState {
   get(key: string | Uint8Array, options?: { validate?: boolean }): Promise<Uint8Array | null>;
   put(key: string | Uint8Array, value: Uint8Array): void;
   delete(key: string | Uint8Array): void;
+  /**
+   * In byte order. An answer may be shorter than its limit when it has 16 MiB: go on after its last
+   * key until one is empty.
+   */
   scan(range: StateRange): Promise<readonly StateEntry[]>;
 }
 

@@ -7,13 +7,6 @@
 import { AgentTxError, limits } from "@agenttx/model";
 import type { Bytes, Key, ScanRange } from "./contract.js";
 
-/** Most entries of one scan call, of state, records or audit. */
-export const SCAN_LIMIT_MAX = 100_000;
-/** Entries of one page when the caller names no limit. */
-export const SCAN_LIMIT_DEFAULT = 1_000;
-/** A scan stops after the entry that brings keys and values to this many bytes. */
-export const SCAN_BYTES_MAX = 16 * 1024 * 1024;
-
 const ENCODER = new TextEncoder();
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
@@ -122,7 +115,8 @@ export function wholeNumber(value: number, what: string, min: number, max: numbe
 
 /** Page size: 1..100,000, default 1,000. Throws INVALID_ARGUMENT. */
 export function pageLimit(limit: number | undefined): number {
-  return limit === undefined ? SCAN_LIMIT_DEFAULT : wholeNumber(limit, "limit", 1, SCAN_LIMIT_MAX);
+  if (limit === undefined) return limits.SCAN_ENTRIES_DEFAULT;
+  return wholeNumber(limit, "limit", 1, limits.SCAN_ENTRIES_MAX);
 }
 
 /** The least bytes above everything that starts with `prefix`, or null when there is none. */

@@ -13,6 +13,7 @@ import {
   type ToolState,
   type Write,
 } from "@agenttx/model";
+import { type OwnWrite, scanWithOwn } from "./own-scan.js";
 import { rejected } from "./rejected.js";
 
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -72,19 +73,18 @@ export class StateBuffer implements ToolState {
   }
 
   async #scan(range: StateRange): Promise<readonly StateEntry[]> {
+    const read = (page: StateRange) => this.#read(() => this.#tx.scan(page));
     const own = this.#ownWithin(range);
-    const limit = range.limit ?? 1_000;
-    const stored = await this.#read(() =>
-      // Every own write may hide one stored entry, so that many more are read.
-      this.#tx.scan({ ...range, limit: Math.min(limit + own.length, 100_000) }),
-    );
-    if (own.length === 0) return stored;
-    return mergeEntries(stored, own, { ...range, limit });
+    return own.length === 0 ? read(range) : scanWithOwn(range, own, read);
   }
 
-  #ownWithin(range: StateRange): readonly Write[] {
-    if (this.#writes === null) return [];
-    return [...this.#writes.values()].filter(({ key }) => isWithin(bytesOf(key), range));
+  #ownWithin(range: StateRange): readonly OwnWrite[] {
+    const own: OwnWrite[] = [];
+    for (const { key, value } of this.#writes?.values() ?? []) {
+      const bytes = bytesOf(key);
+      if (isWithin(bytes, range)) own.push({ key: bytes, value });
+    }
+    return own;
   }
 
   #write(key: string | Uint8Array, value: Uint8Array | null): void {
@@ -153,23 +153,6 @@ function isWithin(key: Buffer, range: StateRange): boolean {
   }
   if (range.start !== undefined && key.compare(bytesOf(range.start)) < 0) return false;
   return range.end === undefined || key.compare(bytesOf(range.end)) < 0;
-}
-
-function mergeEntries(
-  stored: readonly StateEntry[],
-  own: readonly Write[],
-  range: StateRange & { readonly limit: number },
-): readonly StateEntry[] {
-  const byName = new Map<string, StateEntry>();
-  for (const entry of stored) byName.set(nameOf(entry.key), entry);
-  for (const { key, value } of own) {
-    if (value === null) byName.delete(nameOf(key));
-    else byName.set(nameOf(key), { key: new Uint8Array(bytesOf(key)), value: copyOf(value) });
-  }
-  const sign = range.reverse === true ? -1 : 1;
-  return [...byName.values()]
-    .sort((one, other) => sign * Buffer.compare(one.key, other.key))
-    .slice(0, range.limit);
 }
 
 function ended(): AgentTxError {

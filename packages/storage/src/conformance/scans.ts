@@ -126,7 +126,8 @@ export const scanClaims: Claims = {
     const value = new Uint8Array(10 * 1024 * 1024).fill(7);
     for (const key of ["a", "b", "c"]) await tx.put(key, value);
     const page = await tx.scan();
-    expect(page.length > 0 && page.length < 3).toBe(true);
+    // Short for its bytes alone: a shorter page with fewer bytes would be the end of the range.
+    expect(page.length).toBe(2);
     const last = page.at(-1)?.key ?? bytes("");
     const rest = await tx.scan({ start: Uint8Array.of(...last, 0) });
     expect([...page, ...rest].map(({ key }) => text(key))).toEqual(["a", "b", "c"]);

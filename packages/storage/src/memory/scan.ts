@@ -1,8 +1,8 @@
 // Owns range reads: committed state and overlay merged in byte order (S5).
 
+import { limits } from "@agenttx/model";
 import type { Bytes, ScanEntry } from "../contract.js";
 import type { NormalRange } from "../keys.js";
-import { SCAN_BYTES_MAX } from "../keys.js";
 import type { Committed, Hex } from "./state.js";
 import { fromHex, toHex } from "./state.js";
 
@@ -28,7 +28,7 @@ export function scanMerged(
   const found: Visible[] = [];
   let bytes = 0;
   for (const hex of keys) {
-    if (found.length === range.limit || bytes >= SCAN_BYTES_MAX) break;
+    if (found.length === range.limit || bytes >= limits.SCAN_BYTES_MAX) break;
     const own = overlay.get(hex);
     const value = own === undefined ? committed.get(hex)?.value : own;
     if (value === undefined || value === null) continue;
