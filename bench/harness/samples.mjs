@@ -1,6 +1,6 @@
 // Owns what samples become: percentiles of pooled samples, and ratios of medians.
 //
-//   S1 A ratio compares medians of one trial, which ran side by side in one process; of several
+//   I1 A ratio compares medians of one trial, which ran side by side in one process; of several
 //      trials it is the median. Pooled samples are for the percentiles only.
 
 /** Value at `share` of the sorted samples (nearest rank). */
@@ -44,7 +44,7 @@ export function pooled(trials) {
   return Object.fromEntries(Object.entries(all).map(([name, list]) => [name, summary(list)]));
 }
 
-/** Median over trials of `median(one) / median(other)` (S1). */
+/** Median over trials of `median(one) / median(other)` (I1). */
 export function ratio(trials, one, other) {
   return round(median(trials.map((trial) => median(trial[one]) / median(trial[other]))));
 }

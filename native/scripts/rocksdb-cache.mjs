@@ -1,8 +1,8 @@
 // Owns the compiled RocksDB archive, kept outside the checkout so that a clean clone on a warm
 // machine takes seconds.
-// C1 An entry appears by one rename, complete or not at all.
-// C2 An interrupted build goes on where it stopped: its folder is kept under the same key.
-// C3 One builder per key, also when one was killed and its compiler goes on (build-lock.mjs).
+// I1 An entry appears by one rename, complete or not at all.
+// I2 An interrupted build goes on where it stopped: its folder is kept under the same key.
+// I3 One builder per key, also when one was killed and its compiler goes on (build-lock.mjs).
 import { createHash } from "node:crypto";
 import {
   copyFileSync,

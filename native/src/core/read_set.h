@@ -1,10 +1,10 @@
 // Owns what a transaction has read (S6): for each key the committed version that it saw first, and
 // whether the read is validated at commit (S8).
-// R1 The first version seen stays, however often the key is read again.
-// R2 Reads stand at the number of the v/ record that holds them, which is drawn from the counter
+// I1 The first version seen stays, however often the key is read again.
+// I2 Reads stand at the number of the v/ record that holds them, which is drawn from the counter
 //    that snapshots remember. Going back to a snapshot leaves the set as it was when the snapshot
 //    was taken, whatever step numbers the header had since.
-// R3 Reads of no record yet are newer than every snapshot: a batch that takes one saves them first.
+// I3 Reads of no record yet are newer than every snapshot: a batch that takes one saves them first.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Owns the payload that the engine keeps in a transaction's header, opaque to storage.
 //
-//   H1 Bounded: policy, counters, at most `constraintsMax` constraints, one pending rollback.
+//   I1 Bounded: policy, counters, at most `constraintsMax` constraints, one pending rollback.
 //      Nothing grows with the number of steps, so a step need not write it at all.
-//   H2 What a crash must not lose stands here or in records; nothing in memory alone decides.
+//   I2 What a crash must not lose stands here or in records; nothing in memory alone decides.
 import {
   AgentTxError,
   type CleanHint,

@@ -125,7 +125,7 @@ export function requireBegin(agentId: string, metadata: Readonly<Record<string, 
   if (entries.some(([, value]) => typeof value !== "string")) {
     refuse("metadata", "Metadata values are text");
   }
-  // The header holds them, and is written again with every decision (H1 of header.ts).
+  // The header holds them, and is written again with every decision (I1 of header.ts).
   const bytes = entries.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes > limits.METADATA_BYTES_MAX) {
     refuse("metadata", `Metadata has at most ${limits.METADATA_BYTES_MAX} bytes in all`);

@@ -55,7 +55,7 @@ function tellEnd(open: OpenTransaction, { status, reason, commit }: Ended): void
   tell(open, "committed", 0, null, { steps, dispatched, pending });
 }
 
-/** The store was reopened under us: what is on disk is the truth (H2 of header.ts). */
+/** The store was reopened under us: what is on disk is the truth (I2 of header.ts). */
 async function attachAgain(open: OpenTransaction): Promise<void> {
   const { store } = open.engine;
   const tx = await store.attach(open.id, { namespace: open.namespace });

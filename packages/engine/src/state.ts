@@ -1,5 +1,5 @@
 // Owns the shape of what the engine holds in memory: its ports, and one entry per open transaction.
-// All of it can be rebuilt from the store (G5, H2 of header.ts).
+// All of it can be rebuilt from the store (G5, I2 of header.ts).
 import type {
   CommitOutcome,
   RecordWrite,

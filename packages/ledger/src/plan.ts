@@ -1,8 +1,8 @@
 // Owns the compensation plan (C5, E8): what is looked up, dropped, undone, and what cannot be.
 //
-//   P1 Newest first, by the durable sequence, never by a clock.
-//   P2 What cannot be taken back is named with its reason and never counted as undone.
-//   P3 An effect waits only for effects that explicitly used its result (`dependsOn`).
+//   I1 Newest first, by the durable sequence, never by a clock.
+//   I2 What cannot be taken back is named with its reason and never counted as undone.
+//   I3 An effect waits only for effects that explicitly used its result (`dependsOn`).
 
 import type { EffectRecord, UndoAction } from "@agenttx/model";
 import { canonicalJson } from "./canonical.js";

@@ -3,10 +3,10 @@
 // port is this same interface.
 //
 // Promises every implementation keeps:
-//   C1 One call, one atomic batch: all of it is there, or none of it.
-//   C2 What a resolved promise acknowledged survives kill -9 (RocksDB driver; S9).
-//   C3 Bytes returned are the caller's own copies; bytes given may be reused after the call resolves.
-//   C4 A refusal (thrown AgentTxError) changed nothing, except a late evidence row (E6).
+//   I1 One call, one atomic batch: all of it is there, or none of it.
+//   I2 What a resolved promise acknowledged survives kill -9 (RocksDB driver; S9).
+//   I3 Bytes returned are the caller's own copies; bytes given may be reused after the call resolves.
+//   I4 A refusal (thrown AgentTxError) changed nothing, except a late evidence row (E6).
 
 export type Bytes = Uint8Array;
 /** Text keys are UTF-8; ill-formed text (a lone surrogate) is refused with INVALID_KEY. */

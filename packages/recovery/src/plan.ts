@@ -1,9 +1,9 @@
 // Owns the plan of a recovery (C5): what is undone in which order, what is looked up first, what
 // cannot be undone and what needs a person. Making one changes nothing.
 //
-//   P1 The digest covers the fencing token, the checkpoint and the basis of each ledger: applying a
+//   I1 The digest covers the fencing token, the checkpoint and the basis of each ledger: applying a
 //      plan whose basis has changed is refused.
-//   P2 Newest revision first, newest effect first: a reverse dependency order.
+//   I2 Newest revision first, newest effect first: a reverse dependency order.
 
 import { createHash } from "node:crypto";
 import { type CompensationPlan, canonicalJson, isOpen, planCompensation } from "@agenttx/ledger";

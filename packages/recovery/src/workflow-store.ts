@@ -1,8 +1,8 @@
 // Owns reading workflow records and making a change of one durable, with its reason (C1, C3, C9).
 //
-//   S1 A change is one batch through the current revision's transaction: record, list, audit, fence.
+//   I1 A change is one batch through the current revision's transaction: record, list, audit, fence.
 //      Storage refuses it when the fencing token it starts from is not the newest (STALE_OWNER).
-//   S2 When that transaction has ended there is no header to compare with; the record is read again
+//   I2 When that transaction has ended there is no header to compare with; the record is read again
 //      right before, and the workflow's turn in this process is held.
 
 import type { RevisionName } from "@agenttx/engine";

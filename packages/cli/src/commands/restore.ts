@@ -1,9 +1,9 @@
 // Owns `agenttx restore`: a data directory made from a backup.
 //
-//   R1 The target appears whole or not at all: the copy is made and opened beside it, then renamed. A
+//   I1 The target appears whole or not at all: the copy is made and opened beside it, then renamed. A
 //      restore that was killed leaves a directory `.restoring-…`, which no command takes for a store.
-//   R2 The backup is read, and opened only when somebody else could have it open.
-//   R3 The copy gets a new incarnation (S12): what the old store's handles still send is refused.
+//   I2 The backup is read, and opened only when somebody else could have it open.
+//   I3 The copy gets a new incarnation (S12): what the old store's handles still send is refused.
 
 import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
@@ -72,7 +72,7 @@ async function requireVacant(path: string): Promise<void> {
   );
 }
 
-/** R2: a copy that was never opened has no LOCK. Throws STORE_LOCKED. */
+/** I2: a copy that was never opened has no LOCK. Throws STORE_LOCKED. */
 async function requireUnused(path: string): Promise<void> {
   if (!existsSync(join(path, "LOCK"))) return;
   const store = await openStore({ path });
@@ -122,7 +122,7 @@ interface Found {
   readonly unresolved: number;
 }
 
-/** Opens the copy, which verifies it and makes it an own store (R3), and looks at what it holds. */
+/** Opens the copy, which verifies it and makes it an own store (I3), and looks at what it holds. */
 async function look(path: string): Promise<Found> {
   const store: Store = await openStore({ path });
   try {

@@ -1,7 +1,7 @@
 // Owns `agenttx serve`: settings, tools, one server, and its end.
 //
-//   S1 The first SIGTERM or SIGINT drains and stops: exit code 0. The second one ends at once.
-//   S2 Files that this process makes belong to its user alone (umask 077).
+//   I1 The first SIGTERM or SIGINT drains and stops: exit code 0. The second one ends at once.
+//   I2 Files that this process makes belong to its user alone (umask 077).
 
 import type { RunningServer, Settings } from "@agenttx/server";
 import { EXIT } from "../exit-codes.js";

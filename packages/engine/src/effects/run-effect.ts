@@ -1,9 +1,9 @@
 // Owns one effectful external call, from the durable intent to its outcome (E2-E6).
 //
-//   R1 The tool is not called before intent, undo and header are durable in one batch.
-//   R2 What the tool registers as undo is durable before `registerUndo` resolves (E4).
-//   R3 No answer in time is no failure: the lookup decides (E5).
-//   R4 A result that comes after its run was closed is evidence and nothing else (E6).
+//   I1 The tool is not called before intent, undo and header are durable in one batch.
+//   I2 What the tool registers as undo is durable before `registerUndo` resolves (E4).
+//   I3 No answer in time is no failure: the lookup decides (E5).
+//   I4 A result that comes after its run was closed is evidence and nothing else (E6).
 
 import type { EffectRecord, JsonValue, RecordWrite } from "@agenttx/model";
 import { RECEIPT_BYTES_MAX, toJson } from "../json-text.js";
@@ -142,7 +142,7 @@ async function save(
   run.effect = effect;
 }
 
-/** Deadline, stop, or a pivot that threw: indeterminate until a lookup says more (R3). */
+/** Deadline, stop, or a pivot that threw: indeterminate until a lookup says more (I3). */
 async function settleLost(
   core: EffectsCore,
   run: EffectRunState,

@@ -1,6 +1,6 @@
 // Owns what one running call holds: its record, its counters, and the undo registered so far.
 //
-//   R1, R2 of run-effect.ts are kept here.
+//   R1, I2 of run-effect.ts are kept here.
 
 import { newEffect } from "@agenttx/ledger";
 import {

@@ -1,9 +1,9 @@
 // Owns secrets in recorded arguments (C9): references are stored, values never; compensation and
 // lookups get the values back through the port.
 //
-//   S1 Only texts that the caller wrote as a reference are filled in (`secretPaths`): the same text
+//   I1 Only texts that the caller wrote as a reference are filled in (`secretPaths`): the same text
 //      that came out of an output stays text.
-//   S2 A text that the record hides is hidden in undo arguments as well.
+//   I2 A text that the record hides is hidden in undo arguments as well.
 
 import type { JsonObject, JsonValue } from "@agenttx/model";
 import { AgentTxError } from "@agenttx/model";
@@ -33,7 +33,7 @@ export function hiddenTexts(clear: JsonValue, recorded: JsonValue): HiddenText[]
 
 /**
  * The hidden texts that can be filled in again, as JSON pointers. A text whose clear form still
- * reads like a reference mixes the caller's own with foreign text: it stays as recorded (S1).
+ * reads like a reference mixes the caller's own with foreign text: it stays as recorded (I1).
  */
 export function secretPathsOf(hidden: readonly HiddenText[]): string[] {
   return hidden
@@ -41,7 +41,7 @@ export function secretPathsOf(hidden: readonly HiddenText[]): string[] {
     .map(({ path }) => path);
 }
 
-/** Undo arguments with every hidden text replaced by what the record says instead (S2). */
+/** Undo arguments with every hidden text replaced by what the record says instead (I2). */
 export function hideIn(
   args: JsonValue,
   hidden: readonly HiddenText[],

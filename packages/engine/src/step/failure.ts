@@ -24,7 +24,7 @@ export interface StepFailure {
   readonly digest: string;
 }
 
-/** Edges kept in a stored decision: enough for people, bounded for the header (H1 of header.ts). */
+/** Edges kept in a stored decision: enough for people, bounded for the header (I1 of header.ts). */
 const PATH_EDGES_MAX = 32;
 
 export function hintOf(cause: FailureCause): CleanHint {

@@ -1,7 +1,7 @@
 // Owns the packed record of a successful step, in space `output`, and its twin in the audit chain.
 //
-//   P1 One text serves both, encoded once, as long as it is within the chain's cap.
-//   P2 Arguments are stored as they were sent, so that references, and with them the graph, can be
+//   I1 One text serves both, encoded once, as long as it is within the chain's cap.
+//   I2 Arguments are stored as they were sent, so that references, and with them the graph, can be
 //      rebuilt (G5); secrets only as references.
 import { createHash } from "node:crypto";
 import { AgentTxError, type JsonValue } from "@agenttx/model";

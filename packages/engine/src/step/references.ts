@@ -1,13 +1,13 @@
 // Owns `${steps.N.path}` and `${secrets.NAME}` inside arguments.
 //
-//   R1 One pass over what the caller sent: text that comes out of an output or a secret is never
+//   I1 One pass over what the caller sent: text that comes out of an output or a secret is never
 //      read as a reference again.
-//   R2 A reference that is the whole text gives the whole value; inside a longer text it must be
+//   I2 A reference that is the whole text gives the whole value; inside a longer text it must be
 //      a scalar.
-//   R3 An edge is recorded for every reference to an earlier step, also when its path is missing,
+//   I3 An edge is recorded for every reference to an earlier step, also when its path is missing,
 //      so that a jump finds the producer (G3).
-//   R4 Secrets are in what the tool gets and nowhere else (C9).
-//   R5 What references make of the arguments is bounded, however often they name the same output.
+//   I4 Secrets are in what the tool gets and nowhere else (C9).
+//   I5 What references make of the arguments is bounded, however often they name the same output.
 import { type JsonValue, limits } from "@agenttx/model";
 import { type FailureCause, ownHint } from "./failure-cause.js";
 import { childPath, readPath, valueAt } from "./paths.js";
@@ -92,7 +92,7 @@ class Resolution {
   failure: FailureCause | null = null;
   readonly #outputs: ReadonlyMap<number, JsonValue | undefined>;
   readonly #secrets: ReadonlyMap<string, string | null>;
-  /** Characters that may still come into texts: a few references can name a long text often (R5). */
+  /** Characters that may still come into texts: a few references can name a long text often (I5). */
   #textLeft: number = limits.RESOLVED_ARGUMENTS_BYTES_MAX;
 
   constructor(

@@ -1,7 +1,7 @@
 // Owns the journey of one step from request to answer (architecture section 3).
 //
-//   E1 A repeated request runs nothing (P1). E2 A failure is an answer, infrastructure an error
-//   (R9). E3 What a stopped or broken step may have left is undone before anything else runs.
+//   I1 A repeated request runs nothing (P1). I2 A failure is an answer, infrastructure an error
+//   (R9). I3 What a stopped or broken step may have left is undone before anything else runs.
 import { AgentTxError, isAgentTxError, limits, type StepOutcome } from "@agenttx/model";
 import type { Operation } from "../lock.js";
 import { requireActive, stepOutOfOrder, stoppedBySignal } from "../refusals.js";

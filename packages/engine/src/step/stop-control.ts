@@ -1,7 +1,7 @@
 // Owns how a running tool is told to stop, and how long it is waited for.
 //
-//   S1 No timer and no AbortController is made for a tool that answers at once.
-//   S2 After a stop or deadline the tool's answer is ignored, whenever it comes (E6).
+//   I1 No timer and no AbortController is made for a tool that answers at once.
+//   I2 After a stop or deadline the tool's answer is ignored, whenever it comes (E6).
 import type { Clock } from "../ports.js";
 
 /** Why a call ended before the tool answered. */
@@ -75,7 +75,7 @@ export class StopControl {
   }
 }
 
-/** Most tools answer within a few microtasks: those never need a timer (S1). */
+/** Most tools answer within a few microtasks: those never need a timer (I1). */
 function afterMicrotasks(count: number, run: () => void): void {
   if (count === 0) run();
   else queueMicrotask(() => afterMicrotasks(count - 1, run));

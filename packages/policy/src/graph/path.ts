@@ -1,7 +1,7 @@
 // Owns the grammar of paths. Read: `items[1].qty`, `items.1.qty`, `/items/1/qty`, `#/items/1/qty`,
 // `$.items[1].qty`, `messages.[3].role`, `a["x.y"]`. Written: the first form, one text per place.
-//   P1 Total: every string is read, in linear time, without an error.
-//   P2 writePath(readPath(writePath(s))) = writePath(s).
+//   I1 Total: every string is read, in linear time, without an error.
+//   I2 writePath(readPath(writePath(s))) = writePath(s).
 import { PATH_CHARS_MAX, PATH_SEGMENTS_MAX } from "./limits.js";
 
 /** A name, or the index of an array element. A name of digits alone is read as an index. */

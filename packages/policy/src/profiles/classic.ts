@@ -1,6 +1,6 @@
 // Owns the profile `classic`: exactly R1-R9, nothing cleverer. Another profile is another file.
-//   C1 Every failure either pays at least one step of a finite budget or escalates (R4, R6).
-//   C2 Escalations are capped by maxGlobalResets, so C1 ends every loop (R7).
+//   I1 Every failure either pays at least one step of a finite budget or escalates (R4, R6).
+//   I2 Escalations are capped by maxGlobalResets, so I1 ends every loop (R7).
 import type {
   DependencyPathEdge,
   RollbackCandidate,

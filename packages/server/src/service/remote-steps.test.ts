@@ -1,4 +1,4 @@
-// Goal: what is kept of prepared steps is bounded by open transactions (R1 of remote-steps.ts).
+// Goal: what is kept of prepared steps is bounded by open transactions (I1 of remote-steps.ts).
 import { createEngine } from "@agenttx/engine";
 import { openMemoryStore } from "@agenttx/storage/memory";
 import { expect, it } from "vitest";

@@ -1,10 +1,10 @@
 // Owns PrepareStep, RegisterUndo and CompleteStep: a step whose tool runs on the caller's side.
 //
-//   R1 A running step is kept by transaction until the next one. A repeated PrepareStep joins it
+//   I1 A running step is kept by transaction until the next one. A repeated PrepareStep joins it
 //      while it runs and gets its outcome afterwards: the tool is never started twice for one
 //      request. After a restart the engine's stored answer takes its place.
 //      A step that ended before its tool was started is not kept: the engine keeps its answer.
-//   R2 A second PrepareStep of another request is refused while one runs (P3).
+//   I2 A second PrepareStep of another request is refused while one runs (P3).
 
 import type { Transaction } from "@agenttx/engine";
 import { AgentTxError, type JsonValue, limits } from "@agenttx/model";
@@ -125,7 +125,7 @@ export class RemoteSteps {
     );
     const ended = () => {
       stopExpecting();
-      // Also a step of a transaction that has ended, which nothing would take out again (R1).
+      // Also a step of a transaction that has ended, which nothing would take out again (I1).
       if (step.attempt === null && this.#steps.get(transaction) === step) this.forget(transaction);
     };
     outcome.then(ended, ended);

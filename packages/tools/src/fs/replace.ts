@@ -1,8 +1,8 @@
 // Owns changing one name in a directory: write a file beside it, then rename; or remove it.
 //
-//   P1 Readers see the old file or the new one, never a part.
-//   P2 What is done is durable before the call resolves: file first, then the directory.
-//   P3 The name is looked at again right before the change; if it no longer means what was seen,
+//   I1 Readers see the old file or the new one, never a part.
+//   I2 What is done is durable before the call resolves: file first, then the directory.
+//   I3 The name is looked at again right before the change; if it no longer means what was seen,
 //      nothing is changed.
 
 import { constants } from "node:fs";
@@ -35,7 +35,7 @@ export async function writeNew(
 }
 
 /**
- * Puts a file with this content at `name` (P1-P3). False: someone changed the name since `seen`,
+ * Puts a file with this content at `name` (I1-I3). False: someone changed the name since `seen`,
  * and nothing was changed. `signal`: aborted before the rename, it throws and changes nothing.
  */
 export async function replaceFile(
@@ -63,7 +63,7 @@ export async function replaceFile(
   }
 }
 
-/** Removes `name` (P2, P3). False: someone changed it since `seen`, and nothing was changed. */
+/** Removes `name` (I2, I3). False: someone changed it since `seen`, and nothing was changed. */
 export async function removeFile(
   directory: DirectoryRef,
   name: string,

@@ -1,8 +1,8 @@
 // Owns one change: the statement, its images and its marker in one SQLite transaction.
 //
-//   C1 A key that is done answers with its first output; one that is undone or cancelled changes
+//   I1 A key that is done answers with its first output; one that is undone or cancelled changes
 //      nothing any more (E3, E5).
-//   C2 What cannot be undone is not done: a change without images is refused (capture, T1).
+//   I2 What cannot be undone is not done: a change without images is refused (capture, T1).
 
 import { createHash } from "node:crypto";
 import type { JsonValue } from "@agenttx/model";
