@@ -9,6 +9,7 @@ import { model } from "./suites/model.js";
 import { mutation } from "./suites/mutation.js";
 import { sabotage } from "./suites/sabotage.js";
 import { saga } from "./suites/saga.js";
+import { sanitizers } from "./suites/sanitizers.js";
 
 export const SUITES: readonly Suite[] = [
   ...coreSuites,
@@ -18,6 +19,7 @@ export const SUITES: readonly Suite[] = [
   histories,
   crash,
   saga,
+  sanitizers,
   sabotage,
   mutation,
 ];

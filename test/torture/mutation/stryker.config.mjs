@@ -38,7 +38,9 @@ export default {
   ignoreStatic: true,
   coverageAnalysis: "perTest",
   concurrency: 1,
-  timeoutMS: 5_000,
+  // A busy machine must not make a mutant look caught.
+  timeoutMS: 20_000,
+  timeoutFactor: 4,
   tempDirName: `${tmpdir()}/agenttx-mutation-${process.pid}`,
   reporters: ["json", "progress-append-only"],
   jsonReporter: { fileName: process.env.AGENTTX_MUTATION_REPORT },

@@ -68,6 +68,7 @@ export const mutation: Suite = {
       cycles += tried;
       figures[`${name} tried`] = tried;
       figures[`${name} caught`] = detected;
+      figures[`${name} caught by time`] = count("Timeout");
       figures[`${name} left out`] = count("Ignored");
       tell(`${name}: ${score} % of ${tried} mutants caught`);
       if (!(score >= SCORE_MIN)) weak.push(`too weak: ${name} catches ${score} % of its mutants`);
