@@ -180,7 +180,10 @@ void Writer::Loop() {
   }
 }
 
-// Prepares as many items as fit, writes them and installs them. Returns how many were handled.
+// The one exception to B1: the publish mutex first, then the tx->mutex of a whole group in any
+// order. It is safe because on a store with synced writes this thread alone holds two of them at a
+// time. Prepares as many items as fit, writes them and installs them. Returns how many were
+// handled.
 size_t Writer::RunGroup(const Items& items) {
   Group group(db_);
   group.keeps_published = items.size() > 1;

@@ -55,7 +55,15 @@ void EnvContext::Install(Napi::Env env) {
   }
   // Hooks run newest first: ours before the one that ends the thread-safe function.
   napi_add_env_cleanup_hook(
-      env, [](void* data) { static_cast<EnvContext*>(data)->Shutdown(); }, context);
+      env,
+      [](void* data) {
+        auto* const ending = static_cast<EnvContext*>(data);
+        ending->Shutdown();
+        // Node frees nothing of a reference by itself: each worker would leave its two behind.
+        ending->store_class.Reset();
+        ending->transaction_class.Reset();
+      },
+      context);
 }
 
 EnvContext& EnvContext::From(napi_env env) {

@@ -2,19 +2,21 @@
 // UBSan, LSan) and threads (TSan, with a RocksDB of its own), and what is run in them. The first run
 // on a machine compiles RocksDB for TSan, about ten minutes on two cores; progress is shown.
 //
-// A report is a violation, and so is a test that fails in such a build.
+// A report is a violation, and so is a test that fails in such a build, and a planted leak that is not
+// seen.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { leaksIn, reportIn } from "../sanitizers/judge.js";
 import { type Suite, type SuiteRun, weaknesses } from "../suite.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BUILD = join(ROOT, "native/build");
-const LSAN_SUPPRESSIONS = fileURLToPath(new URL("../sanitizers/lsan.supp", import.meta.url));
-const REPORT =
-  /(?:ERROR|WARNING): (?:Address|Thread|Leak|UndefinedBehavior)Sanitizer|runtime error:/;
+const TSAN_SUPPRESSIONS = fileURLToPath(new URL("../sanitizers/tsan.supp", import.meta.url));
+const LEAK = fileURLToPath(new URL("../sanitizers/leak.c", import.meta.url));
 /** Sanitized code is five to twenty times slower. */
 const PART_MS_MAX = 45 * 60_000;
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
@@ -34,13 +36,13 @@ interface Ran {
   readonly text: string;
 }
 
-function run(part: Part, env: Readonly<Record<string, string>>): Promise<Ran> {
+function run(part: Part): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn("nice", [part.command, ...part.args], {
       cwd: ROOT,
       stdio: ["ignore", "pipe", "pipe"],
       timeout: PART_MS_MAX,
-      env: { ...process.env, ...env, ...part.env },
+      env: { ...process.env, ...part.env },
     });
     let text = "";
     for (const stream of [child.stdout, child.stderr]) {
@@ -80,9 +82,9 @@ function addressParts(folder: string, seconds: number, seed: number): readonly P
   const underNode = {
     LD_PRELOAD: `${runtimeOf("libasan.so")} ${runtimeOf("libubsan.so")}`,
     AGENTTX_NATIVE_PATH: join(folder, "agenttx_native.node"),
-    // Node keeps much for its whole life; a leak of ours shows as one frame of ours.
     ASAN_OPTIONS: `${ASAN}:detect_leaks=1`,
-    LSAN_OPTIONS: `suppressions=${LSAN_SUPPRESSIONS}:print_suppressions=0`,
+    // Leaks of Node itself must not end a test; ours are looked for in the reports.
+    LSAN_OPTIONS: "exitcode=0",
   };
   const vitest = (name: string, files: readonly string[]): Part => ({
     name: `address: ${name}`,
@@ -136,7 +138,8 @@ function addressParts(folder: string, seconds: number, seed: number): readonly P
 const ASAN = "abort_on_error=0:halt_on_error=1:exitcode=99:strict_string_checks=1";
 
 function threadParts(folder: string, seconds: number): readonly Part[] {
-  const env = { TSAN_OPTIONS: "exitcode=99:second_deadlock_stack=1:history_size=5" };
+  const options = `exitcode=99:second_deadlock_stack=1:history_size=5:suppressions=${TSAN_SUPPRESSIONS}`;
+  const env = { TSAN_OPTIONS: options };
   const core = { command: join(folder, "agenttx_core_test"), env };
   return [
     {
@@ -151,9 +154,30 @@ function threadParts(folder: string, seconds: number): readonly Part[] {
 
 /** The first report, or the end of what a failed part printed. */
 function problemOf({ code, text }: Ran): string | null {
-  const report = REPORT.exec(text);
-  if (report !== null) return text.slice(report.index, report.index + 2_000);
+  const report = reportIn(text);
+  if (report !== null) return report;
   return code === 0 ? null : `ended with ${code}: ${text.slice(-1_000)}`;
+}
+
+/** True when a leak in a function of an addon is seen, through Node. */
+async function seesPlantedLeak(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), "agenttx-sanitizer-"));
+  try {
+    const native = createRequire(join(ROOT, "native/package.json"));
+    const headers = native("node-api-headers") as { readonly include_dir: string };
+    const addon = join(folder, "leak.node");
+    const flags = ["-shared", "-fPIC", "-fsanitize=address", "-DNODE_GYP_MODULE_NAME=leak"];
+    execFileSync("gcc", [...flags, `-I${headers.include_dir}`, LEAK, "-o", addon]);
+    const { text } = await run({
+      name: "a planted leak",
+      command: process.execPath,
+      args: ["-e", `require(${JSON.stringify(addon)}).leak()`],
+      env: { LD_PRELOAD: runtimeOf("libasan.so"), ASAN_OPTIONS: "detect_leaks=1" },
+    });
+    return leaksIn(text).length === 1;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Runs a part with a folder of its own where its arguments say PATH. */
@@ -164,7 +188,7 @@ async function runPart(part: Part): Promise<string | null> {
     // Reports of grandchildren (test runners swallow their stderr) go to files beside.
     const log = join(reports, "report");
     const asan = `${part.env?.ASAN_OPTIONS ?? `${ASAN}:detect_leaks=1`}:log_path=${log}`;
-    const ran = await run({ ...part, args, env: { ...part.env, ASAN_OPTIONS: asan } }, {});
+    const ran = await run({ ...part, args, env: { ...part.env, ASAN_OPTIONS: asan } });
     for (const name of await readdir(reports)) {
       if (!name.startsWith("report")) continue;
       const text = await readFile(join(reports, name), "utf8");
@@ -188,6 +212,9 @@ export const sanitizers: Suite = {
     for (const sanitizer of ["thread", "address"] as const) {
       if (only !== undefined && only !== sanitizer) continue;
       const folder = await build(sanitizer, tell);
+      if (sanitizer === "address" && !(await seesPlantedLeak())) {
+        violations.push("a planted leak of an addon is not seen");
+      }
       const share = seconds / 4;
       const parts =
         sanitizer === "thread" ? threadParts(folder, share) : addressParts(folder, share, seed);
