@@ -1,13 +1,16 @@
 // Goal: what was acknowledged survives the death of the process; a store has one process; loss is
 // noticed (S9, S9b). Method: children that die without closing, files that are damaged by hand.
+#include <rocksdb/db.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <thread>
 
 #include "anchor.h"
 #include "test_store.h"
@@ -367,6 +370,63 @@ TEST(ACheckpointIsAStoreOfItsOwn) {
   CHECK_OK(copy->Attach({"", "open"}, &tx));
   CHECK_EQ(Get(*copy, tx, "k"), "2");
   CHECK_CODE(copy->Discard(open, ""), kStaleOwner);
+}
+
+// Pairs of keys are committed together all the time: a copy has both of a pair, or neither.
+TEST(ACheckpointWhileOthersCommitIsWhole) {
+  TempFolder folder;
+  const std::shared_ptr<Store> store = MustOpen(OptionsFor(folder / "store"));
+  std::atomic<bool> is_over = false;
+  std::thread committer([&] {
+    for (int i = 0; !is_over; i++) {
+      const std::string number = std::to_string(i);
+      const TransactionRef tx = Begin(*store, "t" + number);
+      Step(*store, tx, BatchBuilder().Put("one", number).Put("other", number));
+      (void)Commit(*store, tx);
+    }
+  });
+  std::vector<std::string> seen;
+  for (int i = 0; i < 8; i++) {
+    const std::string path = folder / ("copy" + std::to_string(i));
+    const Status status = store->Checkpoint(path);
+    if (!status.ok()) is_over = true;
+    CHECK_OK(status);
+    const std::shared_ptr<Store> copy = MustOpen(OptionsFor(path));
+    CHECK(copy->warnings().empty());
+    seen.push_back(GetCommitted(*copy, "one"));
+    CHECK_EQ(GetCommitted(*copy, "other"), seen.back());
+    CHECK_OK(copy->Close());
+    fs::remove_all(path);
+  }
+  is_over = true;
+  committer.join();
+  CHECK(seen.front() != seen.back());
+}
+
+TEST(AStoreWithAnUnknownFamilyIsRefused) {
+  TempFolder folder;
+  const std::string path = folder / "store";
+  CommitTwenty(path, false);
+  {
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    for (const char* const name : {"default", "snapshots", "saga_logs", "effects", "audit"}) {
+      families.emplace_back(name, rocksdb::ColumnFamilyOptions());
+    }
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* db = nullptr;
+    CHECK(rocksdb::DB::Open(rocksdb::DBOptions(), path + "/db", families, &handles, &db).ok());
+    rocksdb::ColumnFamilyHandle* later = nullptr;
+    CHECK(db->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "of_later", &later).ok());
+    handles.push_back(later);
+    for (rocksdb::ColumnFamilyHandle* handle : handles) {
+      CHECK(db->DestroyColumnFamilyHandle(handle).ok());
+    }
+    delete db;
+  }
+  std::shared_ptr<Store> store;
+  const Status status = Store::Open(OptionsFor(path), &store);
+  CHECK(status.code() == Code::kFormatTooNew);
+  CHECK(status.message().find("of_later") != std::string::npos);
 }
 
 TEST(TwoOpeningsOfOneCopyDiffer) {

@@ -1,5 +1,5 @@
 // Owns the command line: which suites run, for how long, with which seed, and the verdict.
-import { addToTotal, readTotal } from "./results.js";
+import { addToTotal, readTotal, report } from "./results.js";
 import type { Suite, SuiteResult } from "./suite.js";
 import { SUITES } from "./suites.js";
 
@@ -12,7 +12,7 @@ interface Arguments {
 }
 
 const USAGE =
-  "usage: pnpm torture [suite|list] [--minutes N] [--seconds N] [--seed S] [--resume] [--json]";
+  "usage: pnpm torture [suite|list|report FOLDER...] [--minutes N] [--seconds N] [--seed S] [--resume] [--json]";
 
 function parse(args: readonly string[]): Arguments | string {
   let suites: readonly Suite[] = SUITES.filter(({ isByName }) => isByName !== true);
@@ -68,6 +68,13 @@ export async function main(args: readonly string[]): Promise<number> {
     for (const { name, about, isByName } of SUITES) {
       const when = isByName === true ? "; only when named, and as long as it takes" : "";
       process.stdout.write(`${name.padEnd(10)} ${about}${when}\n`);
+    }
+    return 0;
+  }
+  if (args[0] === "report") {
+    for (const { suite, cycles, violations, seconds } of await report(args.slice(1))) {
+      process.stdout.write(`${suite.padEnd(10)} ${cycles} cycles, ${seconds} s, `);
+      process.stdout.write(`${violations} violations\n`);
     }
     return 0;
   }

@@ -4,6 +4,7 @@
 //
 //   pnpm torture                   every timed suite in turn, --minutes shared between them
 //   pnpm torture <suite>           one; `pnpm torture list` names them
+//   pnpm torture report FOLDER...  adds folders of results up: reported.json
 //   --minutes N | --seconds N      how long (default 1 minute)
 //   --seed S                       repeats a run (default: drawn and printed)
 //   --resume                       goes on where the last run with this seed stopped, where it can

@@ -16,6 +16,9 @@ namespace {
 Status ReadCopiedState(const std::string& db_path, AnchorState* state) {
   rocksdb::DBOptions options;
   options.info_log = std::make_shared<InfoLogger>();
+  // As the store that is copied: without it RocksDB 9.7 wants to forget the logs that the manifest
+  // tracks, and ends the process, since a database that is only read has nowhere to note that.
+  options.track_and_verify_wals_in_manifest = true;
   std::vector<rocksdb::ColumnFamilyDescriptor> families = {
       {FamilyNames()[kDefault], rocksdb::ColumnFamilyOptions()}};
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
