@@ -22,6 +22,13 @@ class Skipped : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// How much slower instrumented code may be.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr int kSlowdown = 20;
+#else
+inline constexpr int kSlowdown = 1;
+#endif
+
 // A child of a process with threads is something that ThreadSanitizer cannot follow.
 inline void NeedsFork() {
 #ifdef __SANITIZE_THREAD__
