@@ -4,10 +4,13 @@
 import type { SettingFacts } from "@agenttx/server/settings";
 import { type Command, CommanderError } from "commander";
 import { EXIT } from "./exit-codes.js";
-import { createOutput } from "./output.js";
+import { createOutput, ignoreClosedPipe } from "./output.js";
 import { createProgram } from "./program.js";
 
 async function main(argv: readonly string[]): Promise<number> {
+  // Help is printed before any command makes its output.
+  ignoreClosedPipe(process.stdout);
+  ignoreClosedPipe(process.stderr);
   let exitCode: number = EXIT.OK;
   const program = createProgram(
     (code) => {

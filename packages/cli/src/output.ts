@@ -154,7 +154,7 @@ function jsonValue(_key: string, value: unknown): unknown {
   return value;
 }
 
-function ignoreClosedPipe(stream: NodeJS.WriteStream): void {
+export function ignoreClosedPipe(stream: NodeJS.WriteStream): void {
   if (stream.listenerCount("error") > 0) return;
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
