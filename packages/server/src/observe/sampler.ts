@@ -48,7 +48,9 @@ async function sampleOnce(deps: ServiceDeps): Promise<string | null> {
   const unresolved = await engine.unresolved({ limit: UNRESOLVED_COUNTED_MAX });
   metrics.unresolved.set(unresolved.length);
   const oldest = unresolved[0]?.createdAtMs;
-  metrics.oldestUnresolved.set(oldest === undefined ? 0 : (Date.now() - oldest) / 1_000);
+  // A clock that went back makes nothing younger than new.
+  const ageMs = oldest === undefined ? 0 : Math.max(Date.now() - oldest, 0);
+  metrics.oldestUnresolved.set(ageMs / 1_000);
   const { states } = await recovery.attention();
   for (const [state, { count, oldestMs }] of Object.entries(states)) {
     metrics.workflowsInRecovery.set({ state }, count);
