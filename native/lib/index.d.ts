@@ -45,6 +45,8 @@ export interface NativeStore {
     batch: Uint8Array,
     batchLength: number,
   ): Promise<NativeTransaction>;
+  /** False: another store of this process has it, and `takeOver` is not set. */
+  claim(namespace: string, id: string, takeOver: boolean): boolean;
   /** Packed transactions. */
   openTransactions(
     afterNamespace: string,

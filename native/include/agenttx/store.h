@@ -125,6 +125,10 @@ class Store {
   virtual Status Attach(const TransactionName& name, TransactionRef* out) = 0;
   virtual Status Fork(const TransactionName& from, uint32_t step, const TransactionName& name,
                       const BeginOptions& options, std::string_view batch, TransactionRef* out) = 0;
+  // Claims an open transaction for this opening of the store. `*is_ours` is false when another one
+  // of this process has it and `takes_over` is not set. Begin and Fork claim; commit, discard and
+  // closing release. kNotFound: it is not open.
+  virtual Status Claim(const TransactionName& name, bool takes_over, bool* is_ours) = 0;
   virtual Status OpenTransactions(const std::optional<TransactionName>& after, uint32_t limit,
                                   std::vector<OpenTransaction>* out) = 0;
 

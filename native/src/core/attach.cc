@@ -107,6 +107,16 @@ Status AttachTransaction(Database* db, const TransactionName& name, TransactionR
   return status;
 }
 
+Status RequireOpen(Database* db, const TransactionName& name) {
+  Status status = CheckName(name.ns, name.id, false);
+  if (!status.ok()) return status;
+  rocksdb::PinnableSlice value;
+  bool found = false;
+  status = db->Get(kSnapshots, HeaderKey(EncodeName(name.ns, name.id)), &value, &found);
+  if (!status.ok() || found) return status;
+  return {Code::kNotFound, "There is no open transaction of this name."};
+}
+
 Status ListOpenTransactions(Database* db, const std::optional<TransactionName>& after,
                             uint32_t limit, std::vector<OpenTransaction>* out) {
   out->clear();

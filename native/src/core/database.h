@@ -17,6 +17,7 @@
 
 #include "agenttx/store.h"
 #include "anchor.h"
+#include "claims.h"
 #include "data_directory.h"
 #include "families.h"
 #include "free_space.h"
@@ -63,6 +64,7 @@ class Database {
   std::mutex group_mutex;  // held by the writer thread for a group, and while reopening
   Poison poison;
   TransactionTable transactions;
+  Claims claims;  // of the openings that share this database; a reopen changes none
   std::unique_ptr<FreeSpace> free_space;
   std::unique_ptr<Writer> writer;
   std::atomic<int64_t> open_count{0};

@@ -29,14 +29,29 @@ class StoreHandle final : public Store {
 
   Status Begin(const TransactionName& name, const BeginOptions& options, std::string_view batch,
                TransactionRef* out) override {
-    return Pass([&] { return BeginTransaction(db_.get(), name, options, batch, out); });
+    return Pass([&] {
+      return Claimed(name, [&] { return BeginTransaction(db_.get(), name, options, batch, out); });
+    });
   }
   Status Attach(const TransactionName& name, TransactionRef* out) override {
     return Pass([&] { return AttachTransaction(db_.get(), name, out); });
   }
   Status Fork(const TransactionName& from, uint32_t step, const TransactionName& name,
               const BeginOptions& options, std::string_view batch, TransactionRef* out) override {
-    return Pass([&] { return ForkTransaction(db_.get(), from, step, name, options, batch, out); });
+    return Pass([&] {
+      return Claimed(
+          name, [&] { return ForkTransaction(db_.get(), from, step, name, options, batch, out); });
+    });
+  }
+  Status Claim(const TransactionName& name, bool takes_over, bool* is_ours) override {
+    return Pass([&] {
+      Status status = RequireOpen(db_.get(), name);
+      if (!status.ok()) return status;
+      const std::string encoded = EncodeName(name.ns, name.id);
+      const Claims::Answer answer = db_->claims.Claim(encoded, this, takes_over);
+      *is_ours = takes_over || answer != Claims::Answer::kOthers;
+      return status;
+    });
   }
   Status OpenTransactions(const std::optional<TransactionName>& after, uint32_t limit,
                           std::vector<OpenTransaction>* out) override {
@@ -69,10 +84,10 @@ class StoreHandle final : public Store {
     return Pass([&] { return RestoreSnapshot(db_.get(), tx, step, batch, out); });
   }
   Status Commit(const TransactionRef& tx, std::string_view batch, CommitResult* out) override {
-    return Pass([&] { return CommitTransaction(db_.get(), tx, batch, out); });
+    return Pass([&] { return Released(tx, CommitTransaction(db_.get(), tx, batch, out)); });
   }
   Status Discard(const TransactionRef& tx, std::string_view batch) override {
-    return Pass([&] { return DiscardTransaction(db_.get(), tx, batch); });
+    return Pass([&] { return Released(tx, DiscardTransaction(db_.get(), tx, batch)); });
   }
   void Touched(const TransactionRef& tx, uint64_t* read, uint64_t* written) override {
     CountTouched(tx, read, written);
@@ -124,6 +139,22 @@ class StoreHandle final : public Store {
  private:
   static Status Closed() { return {Code::kStoreClosed, "The store is closed; nothing was done."}; }
 
+  // Claimed before it is there: nobody finds it unclaimed.
+  template <typename Call>
+  Status Claimed(const TransactionName& name, const Call& begin) {
+    const std::string encoded = EncodeName(name.ns, name.id);
+    const Claims::Answer answer = db_->claims.Claim(encoded, this, false);
+    Status status = begin();
+    if (status.ok() && answer == Claims::Answer::kOthers) db_->claims.Claim(encoded, this, true);
+    if (!status.ok() && answer == Claims::Answer::kNew) db_->claims.Release(encoded);
+    return status;
+  }
+
+  Status Released(const TransactionRef& tx, Status status) {
+    if (status.ok()) db_->claims.Release(tx->name);
+    return status;
+  }
+
   template <typename Call>
   Status Pass(const Call& call) {
     try {
@@ -141,6 +172,7 @@ class StoreHandle final : public Store {
     try {
       { Gate::Closed wait_for_calls(&db_->gate); }
       db_->writer->Drain();
+      db_->claims.ReleaseAllOf(this);
       Registry::Process().Release(db_);
       return Status::Ok();
     } catch (const std::exception& error) {

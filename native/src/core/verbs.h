@@ -19,6 +19,7 @@ Status BeginTransaction(Database* db, const TransactionName& name, const BeginOp
                         std::string_view batch, TransactionRef* out);
 // attach.cc
 Status AttachTransaction(Database* db, const TransactionName& name, TransactionRef* out);
+Status RequireOpen(Database* db, const TransactionName& name);  // kNotFound
 Status ListOpenTransactions(Database* db, const std::optional<TransactionName>& after,
                             uint32_t limit, std::vector<OpenTransaction>* out);
 Status BeginAttempt(Database* db, const TransactionRef& tx, uint64_t* attempt);

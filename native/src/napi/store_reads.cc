@@ -40,6 +40,19 @@ Napi::Value StoreWrap::ScanCommitted(const Napi::CallbackInfo& info) {
   });
 }
 
+// claim(namespace, id, takeOver)
+Napi::Value StoreWrap::Claim(const Napi::CallbackInfo& info) {
+  return Guard(info.Env(), [&]() -> Napi::Value {
+    handle_->RequireOpen();
+    const Arguments args(info);
+    bool is_ours = false;
+    Status status = handle_->store->Claim({args.Text(0, "namespace"), args.Text(1, "id")},
+                                          args.Flag(2, "takeOver"), &is_ours);
+    if (!status.ok()) throw Refusal(std::move(status));
+    return Napi::Boolean::New(info.Env(), is_ours);
+  });
+}
+
 // openTransactions(afterNamespace, afterId, limit)
 Napi::Value StoreWrap::OpenTransactions(const Napi::CallbackInfo& info) {
   return Guard(info.Env(), [&] {

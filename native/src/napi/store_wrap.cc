@@ -14,6 +14,7 @@ Napi::Function StoreWrap::Define(Napi::Env env) {
                          InstanceMethod("begin", &StoreWrap::Begin),
                          InstanceMethod("attach", &StoreWrap::Attach),
                          InstanceMethod("fork", &StoreWrap::Fork),
+                         InstanceMethod("claim", &StoreWrap::Claim),
                          InstanceMethod("openTransactions", &StoreWrap::OpenTransactions),
                          InstanceMethod("getCommitted", &StoreWrap::GetCommitted),
                          InstanceMethod("scanCommitted", &StoreWrap::ScanCommitted),

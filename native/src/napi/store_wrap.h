@@ -23,6 +23,7 @@ class StoreWrap : public Napi::ObjectWrap<StoreWrap> {
   Napi::Value Begin(const Napi::CallbackInfo& info);
   Napi::Value Attach(const Napi::CallbackInfo& info);
   Napi::Value Fork(const Napi::CallbackInfo& info);
+  Napi::Value Claim(const Napi::CallbackInfo& info);
   Napi::Value OpenTransactions(const Napi::CallbackInfo& info);
   Napi::Value GetCommitted(const Napi::CallbackInfo& info);
   Napi::Value ScanCommitted(const Napi::CallbackInfo& info);

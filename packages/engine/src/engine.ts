@@ -3,6 +3,7 @@ import { AgentTxError, type EffectRecord, type TransactionView } from "@agenttx/
 import { closeTransactions } from "./close.js";
 import { createEffects } from "./effects/create-effects.js";
 import { NamespaceRegister } from "./effects/namespaces.js";
+import { addEngine, removeEngine } from "./elsewhere.js";
 import type { EngineOptions } from "./engine-options.js";
 import { readSettings } from "./engine-options.js";
 import { type HistoryEntry, readHistory } from "./history.js";
@@ -31,7 +32,11 @@ interface InNamespace {
 const HOUR_MS = 3_600_000;
 const GRACE_MS = 10_000;
 
-/** Runs transactions on one store. Made by `createEngine`; one per store and process. */
+/**
+ * Runs transactions on one store. Made by `createEngine`; one per process is enough. Several on one
+ * folder, also in other threads, leave each other's transactions alone; undos and deliveries that
+ * are still open are tried by each of them, so they need the same tools.
+ */
 export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
   implements AsyncDisposable
 {
@@ -84,7 +89,8 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
   }
 
   /**
-   * Takes care of what another process left open. By default a transaction that was shut down
+   * Takes care of what another process left open, and nothing that another engine of this process
+   * works on, on the same store or in another thread. By default a transaction that was shut down
    * cleanly stays open for `resume`, any other is undone; with `resume` it goes on. Runs beside new
    * work; a call during a run joins it.
    */
@@ -221,6 +227,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
   }
 
   async #startBackground(): Promise<void> {
+    addEngine(this.#state);
     const { effects } = this.#state;
     await effects.start((transaction, namespace) => onSettled(this.#state, transaction, namespace));
     this.#scheduleSweep();
@@ -266,6 +273,7 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
     await this.#recovering?.catch(() => undefined);
     await closeTransactions(this.#state, GRACE_MS);
     await this.#state.effects.close();
+    removeEngine(this.#state);
     this.#state.alive.close();
   }
 }

@@ -176,6 +176,7 @@ async function attach(
 ): Promise<OpenTransaction> {
   try {
     const open = await attachOpen(engine, id, namespace);
+    await engine.store.claim(id, { namespace, takeOver: true });
     // Its workflow's recovery has the word: nothing is taken up, nothing is written.
     if (open.header.held !== true) await resumeFromDisk(open);
     return open;

@@ -2,6 +2,7 @@
 //
 //   I1 One timer for all, set to the earliest end; none while nothing is open.
 //   I2 A transaction with a running operation, a frozen one and a workflow's are not idle.
+import { takeIfFree } from "./elsewhere.js";
 import { loadTransaction } from "./load.js";
 import { abortOperation } from "./operations.js";
 import { type EngineState, type OpenTransaction, transactionKey } from "./state.js";
@@ -69,7 +70,9 @@ export class IdleReaper {
     const key = transactionKey(id, namespace);
     const parked = this.#engine.parked.has(key);
     try {
-      const open = await loadTransaction(this.#engine, id, namespace);
+      const load = () => loadTransaction(this.#engine, id, namespace);
+      const open = await (parked ? this.#takeParked({ id, namespace }, load) : load());
+      if (open === null) return;
       // Somebody may have come back meanwhile; a parked one was idle until we loaded it.
       if (isBusy(open) || (!parked && open.lastActiveMs > deadline)) return;
       await abortOperation(open, IDLE_TIMEOUT);
@@ -80,6 +83,20 @@ export class IdleReaper {
         this.#engine.parked.set(key, { id, namespace, sinceMs });
       }
     }
+  }
+
+  /** Null when another engine has taken it up meanwhile, or it has ended. */
+  async #takeParked(
+    { id, namespace }: Named,
+    load: () => Promise<OpenTransaction>,
+  ): Promise<OpenTransaction | null> {
+    const { parked, clock } = this.#engine;
+    const key = transactionKey(id, namespace);
+    const answer = await takeIfFree(this.#engine, { id, namespace }, load);
+    if (typeof answer !== "string") return answer;
+    if (answer === "ended") parked.delete(key);
+    else parked.set(key, { id, namespace, sinceMs: clock.monotonic() });
+    return null;
   }
 
   #idleSince(deadline: number): Named[] {

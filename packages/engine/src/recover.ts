@@ -1,10 +1,12 @@
 // Owns recovery: what another process, or an earlier open of this store, left behind (C8).
 //
 //   V1 Everything is read from disk; nothing in memory is needed to know what to undo.
-//   V2 A transaction that this engine began, resumed or is taking up is never adopted.
+//   V2 A transaction that this engine, or another one of this process, began, resumed or is taking
+//      up is never adopted.
 //   V3 One bad record is reported and left as it is; it blocks neither the others nor the start.
 import type { OpenTransaction as Stored } from "@agenttx/model";
 import { reasonText } from "./effects/problem-text.js";
+import { takeIfFree } from "./elsewhere.js";
 import { decodeHeader } from "./header.js";
 import { attachOpen, claim, resumeFromDisk } from "./load.js";
 import { beginRollback, continueRollback, NOTHING_PENDING } from "./rollback.js";
@@ -50,7 +52,7 @@ interface Progress {
 
 const PAGE = 500;
 
-/** Recovers every open transaction on disk that is not this engine's. */
+/** Recovers every open transaction on disk that no engine of this process works on. */
 export async function recoverAll(
   engine: EngineState,
   options: RecoverOptions,
@@ -127,8 +129,11 @@ async function recoverOne(
       progress.resumed += 1;
       return;
     }
-    const open = await claim(engine, id, namespace, () => takeUp(engine, id, namespace, resume));
-    await note(open, progress);
+    const open = await takeIfFree(engine, stored, () =>
+      claim(engine, id, namespace, () => takeUp(engine, id, namespace, resume)),
+    );
+    if (typeof open === "string") progress.found -= 1;
+    else await note(open, progress);
   } catch (error) {
     progress.problems.push({ transaction: id, message: reasonText(error) });
   }

@@ -69,6 +69,22 @@ export const lifecycleClaims: Claims = {
     }
     expect(seen).toEqual([":u", ":t1", "b:u", "b:t1", "ab:u", "ab:t1"]);
   },
+  "claims what is open, its own again too, and finds nothing else": async (world) => {
+    const { store, expect } = world;
+    const tx = await store.begin("t");
+    await store.begin("n", { namespace: "other" });
+    expect(await store.claim("t")).toBe(true);
+    expect(await store.claim("t", { takeOver: true })).toBe(true);
+    expect(await store.claim("n", { namespace: "other" })).toBe(true);
+    expect(await refusal(() => store.claim("n"))).toBe("NOT_FOUND");
+    await store.reopen();
+    expect(await store.claim("t")).toBe(true);
+    await (await store.attach("t")).commit();
+    expect(await refusal(() => tx.get("k"))).toBe("STALE_OWNER");
+    expect(await refusal(() => store.claim("t"))).toBe("NOT_FOUND");
+    const after = await world.restart();
+    expect(await after.claim("n", { namespace: "other" })).toBe(true);
+  },
   "keeps an open transaction with all it wrote over a restart": async (world) => {
     const { store, expect, restart } = world;
     await publish(store, { committed: "1" });
@@ -143,6 +159,7 @@ export const lifecycleClaims: Claims = {
     const calls = [
       () => store.begin("u"),
       () => store.attach("t"),
+      () => store.claim("t"),
       () => store.fork("t", 0, "u"),
       () => store.openTransactions(),
       () => store.get("k"),

@@ -82,6 +82,12 @@ export class MemoryStore implements Store {
     return this.#begin(id, options, view);
   }
 
+  /** There is no other Store of the same content. */
+  async claim(id: string, options: NamespaceOption = {}): Promise<boolean> {
+    this.#open(id, options.namespace);
+    return true;
+  }
+
   async openTransactions(
     page: Parameters<Store["openTransactions"]>[0] = {},
   ): Promise<OpenTransaction[]> {

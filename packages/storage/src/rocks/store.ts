@@ -83,6 +83,16 @@ export class RocksStore implements Store {
     });
   }
 
+  claim(
+    id: string,
+    options: NamespaceOption & { readonly takeOver?: boolean } = {},
+  ): Promise<boolean> {
+    return this.#run((native) => {
+      transactionIdBytes(id);
+      return native.claim(checkedNamespace(options.namespace), id, options.takeOver === true);
+    });
+  }
+
   openTransactions(
     page: Parameters<Store["openTransactions"]>[0] = {},
   ): Promise<OpenTransaction[]> {
