@@ -8,6 +8,7 @@ import {
   type RollbackPolicy,
 } from "@agenttx/model";
 import { initialCounters, type PolicyOverrides, resolvePolicy } from "@agenttx/policy";
+import { AskedRequests } from "./asked-requests.js";
 import { encodeAudit } from "./audit.js";
 import { beginDigest, beginMarks, repeatedBegin } from "./begin-request.js";
 import { GraphLog } from "./graph-log.js";
@@ -94,7 +95,7 @@ async function beginNew(
       audit: [encodeAudit({ k: "begin", at: nowMs, agentId, policy })],
       records: marks(id),
     });
-    const open = entry(engine, id, namespace, tx, header);
+    const open = { ...entry(engine, id, namespace, tx, header), asked: new AskedRequests() };
     tell(open, "begin", 0, null, { agentId });
     return open;
   });
@@ -266,6 +267,7 @@ export function entry(
     namespace,
     lock: new OperationLock(),
     graph: new GraphLog(engine.store, id, namespace),
+    asked: null,
     // An ended transaction has no handle, and every path checks `ended` before it uses one.
     tx: tx as OpenTransaction["tx"],
     incarnation: engine.store.incarnation,

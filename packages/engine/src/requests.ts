@@ -51,7 +51,23 @@ export function requireRequestId(id: string): void {
 
 /** SHA-256, hex, of what was asked: equal for equal content, whatever the order of keys. */
 export function requestDigest(kind: string, name: string, content: unknown): string {
-  return hash("sha256", `${kind}\0${name}\0${canonicalize(content)}`, "hex");
+  return textDigest(kind, name, canonicalize(content));
+}
+
+/** As requestDigest, of content whose canonical text is at hand. */
+export function textDigest(kind: string, name: string, canonical: string): string {
+  return hash("sha256", `${kind}\0${name}\0${canonical}`, "hex");
+}
+
+/** The answer of a step that worked, by reference (Q3). */
+export function successRecord(
+  id: string,
+  digest: string,
+  { step, attempt }: { readonly step: number; readonly attempt: number },
+): RecordWrite {
+  // As JSON.stringify writes it in answerRecord; all of it is ASCII.
+  const text = `{"digest":"${digest}","answer":{"kind":"success","step":${step},"attempt":${attempt}}}`;
+  return { space: "request", name: id, value: Buffer.from(text, "latin1") };
 }
 
 export function answerRecord(id: string, digest: string, answer: StoredAnswer): RecordWrite {
@@ -59,6 +75,12 @@ export function answerRecord(id: string, digest: string, answer: StoredAnswer): 
   return { space: "request", name: id, value: Buffer.from(JSON.stringify(stored)) };
 }
 
+/** The answer stored under a request id of the caller's; null when the id is new. */
+export async function answerTo(open: OpenTransaction, id: string): Promise<StoredRequest | null> {
+  return open.asked === null || open.asked.note(id) ? readAnswer(open, id) : null;
+}
+
+/** Reads the store. For ids of callers see `answerTo`. */
 export async function readAnswer(
   open: Pick<OpenTransaction, "engine" | "id" | "namespace">,
   id: string,
@@ -79,7 +101,7 @@ export async function repeatedStep(
   digest: string,
   stepId: number | null,
 ): Promise<StepOutcome | null> {
-  const stored = await readAnswer(open, id);
+  const stored = await answerTo(open, id);
   if (stored === null) return null;
   const sameStep = stepId === null || stepId === stored.answer.step;
   if (stored.digest !== digest || !sameStep) throw requestReused(id);

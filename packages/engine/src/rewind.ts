@@ -8,7 +8,7 @@ import {
 } from "@agenttx/model";
 import { rollbackOutcome } from "./outcomes.js";
 import { requireActive } from "./refusals.js";
-import { readAnswer, requestDigest, requestReused } from "./requests.js";
+import { answerTo, requestDigest, requestReused } from "./requests.js";
 import { beginRollback, NOTHING_PENDING } from "./rollback.js";
 import { makeReady } from "./settle.js";
 import { nextHeader, type OpenTransaction } from "./state.js";
@@ -48,7 +48,7 @@ export async function rollbackTo(
 }
 
 async function firstRollback(open: OpenTransaction, requestId: string, digest: string) {
-  const stored = await readAnswer(open, requestId);
+  const stored = await answerTo(open, requestId);
   if (stored === null) return null;
   if (stored.digest !== digest || stored.answer.kind !== "rollback") throw requestReused(requestId);
   return stored.answer.outcome;
@@ -133,7 +133,7 @@ export async function reportFailure(
 
 async function firstReport(open: OpenTransaction, report: ReportedFailure, digest: string) {
   if (report.requestId === undefined) return null;
-  const stored = await readAnswer(open, report.requestId);
+  const stored = await answerTo(open, report.requestId);
   if (stored === null) return null;
   if (stored.digest !== digest || stored.answer.kind !== "outcome") {
     throw requestReused(report.requestId);

@@ -9,6 +9,7 @@ import type {
   StoreTransaction,
   TransactionStatus,
 } from "@agenttx/model";
+import type { AskedRequests } from "./asked-requests.js";
 import type { EffectsPort, ToolRegistry } from "./effects/contract.js";
 import type { NamespaceRegister } from "./effects/namespaces.js";
 import type { GraphLog } from "./graph-log.js";
@@ -84,6 +85,8 @@ export interface OpenTransaction {
   readonly namespace: string;
   readonly lock: OperationLock;
   readonly graph: GraphLog;
+  /** Null for one that was found on disk: the store alone knows its requests. */
+  readonly asked: AskedRequests | null;
   tx: StoreTransaction;
   incarnation: bigint;
   header: Header;

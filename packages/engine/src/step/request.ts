@@ -1,7 +1,8 @@
 // Owns a step request as the engine sees it: arguments copied, measured and as text, once.
 import { AgentTxError, isAgentTxError, type JsonValue, limits } from "@agenttx/model";
+import { canonicalText } from "../canonical-text.js";
 import { parseJson, toJson } from "../json-text.js";
-import { requestDigest, requireRequestId } from "../requests.js";
+import { requestDigest, requireRequestId, textDigest } from "../requests.js";
 import { readableThrown } from "../thrown.js";
 import { type FailureCause, ownHint } from "./failure-cause.js";
 
@@ -56,7 +57,11 @@ export function readStepRequest(tool: string, args: unknown, options: StepOption
 
 /** Equal for equal content; made only when something is compared, and once. */
 export function stepDigest(request: StepRequest): string {
-  request.digest ??= requestDigest("step", request.tool, request.args ?? request.argsText);
+  const { tool, args, argsText } = request;
+  request.digest ??=
+    args === null
+      ? requestDigest("step", tool, argsText)
+      : textDigest("step", tool, canonicalText(args, argsText));
   return request.digest;
 }
 

@@ -1,7 +1,7 @@
 // Owns the batch of a step that worked: state, output, receipt, answer, audit and snapshot in one
 // (E1a). The caller sees the result only after it.
 import type { RecordWrite, StepBatch, StepSucceeded } from "@agenttx/model";
-import { answerRecord } from "../requests.js";
+import { successRecord } from "../requests.js";
 import { fenceOf, nextHeader, type OpenTransaction, tell } from "../state.js";
 import type { Execution } from "./execute.js";
 import type { PreparedCall } from "./prepare.js";
@@ -31,8 +31,8 @@ export async function recordStep(
   });
   const records: RecordWrite[] = [{ space: "output", step, value: record }];
   if (request.requestId !== null) {
-    const answer = { kind: "success", step, attempt: open.attempt } as const;
-    records.push(answerRecord(request.requestId, stepDigest(request), answer));
+    const { attempt } = open;
+    records.push(successRecord(request.requestId, stepDigest(request), { step, attempt }));
   }
   const batch: StepBatch = {
     fence: fenceOf(open),
