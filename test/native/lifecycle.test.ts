@@ -30,7 +30,7 @@ const CALLS: readonly ((store: Store, tx: StoreTransaction, number: number) => P
   ];
 
 describe("lifecycle", () => {
-  it("opens and closes a path 500 times and finds what it kept", { timeout: 120_000 }, async () => {
+  it("opens and closes a path 500 times and finds what it kept", { timeout: 300_000 }, async () => {
     const path = await temporaryDirectory();
     const incarnations = new Set<bigint>();
     for (let round = 0; round < 500; round += 1) {
