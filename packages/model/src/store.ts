@@ -296,10 +296,7 @@ export interface Store extends AsyncDisposable {
    * has it (closed, or its thread gone) release; `reopen` does neither. For recovery: what another
    * Store of the same folder works on is not left over from a crash (C8). Throws NOT_FOUND.
    */
-  claim(
-    id: string,
-    options?: NamespaceOption & { readonly takeOver?: boolean },
-  ): Promise<boolean>;
+  claim(id: string, options?: NamespaceOption & { readonly takeOver?: boolean }): Promise<boolean>;
   /**
    * Open transactions after `after`, at most `limit` (default 1,000), in the order of their encoded
    * names: length of the namespace, its bytes, length of the id, its bytes (UTF-8).
