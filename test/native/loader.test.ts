@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { platformTriple } from "@agenttx/native";
+import { INTERFACE_VERSION as INTERFACE, platformTriple } from "@agenttx/native";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "./temporary-directory.js";
 
@@ -68,7 +68,7 @@ describe("loadAddon", () => {
   it("takes the explicit path and tries nothing else when it fails", async () => {
     const directory = await bareCopy();
     const explicit = join(directory, "elsewhere/addon.cjs");
-    await fakeAddon(explicit, 1);
+    await fakeAddon(explicit, INTERFACE);
     expect(load(directory, { AGENTTX_NATIVE_PATH: explicit })).toEqual({ loaded: explicit });
     const wrong = join(directory, "nothing.node");
     const failed = load(directory, { AGENTTX_NATIVE_PATH: wrong });
@@ -80,10 +80,12 @@ describe("loadAddon", () => {
     const directory = await bareCopy();
     const name = `@agenttx/native-${platformTriple()}`;
     const installed = join(directory, "node_modules", name);
-    await fakeAddon(join(installed, "index.js"), 1);
+    await fakeAddon(join(installed, "index.js"), INTERFACE);
     expect(load(directory)).toEqual({ loaded: join(installed, "index.js") });
     await fakeAddon(join(installed, "index.js"), 99);
     const failed = load(directory);
-    expect(failed.message).toContain("its interface version is 99, this package needs 1");
+    expect(failed.message).toContain(
+      `its interface version is 99, this package needs ${INTERFACE}`,
+    );
   });
 });
