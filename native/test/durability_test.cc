@@ -249,6 +249,17 @@ TEST(ANewerFormatIsRefusedBeforeAnythingIsTouched) {
   CHECK_OK(Store::Open(OptionsFor(path), &store));
 }
 
+TEST(AStoreOfAnOlderFormatIsRaisedBeforeItIsWrittenTo) {
+  TempFolder folder;
+  const std::string path = folder / "store";
+  MustOpen(OptionsFor(path));
+  std::ofstream(path + "/FORMAT") << "agenttx 1\n";
+  MustOpen(OptionsFor(path));
+  std::string text;
+  std::getline(std::ifstream(path + "/FORMAT"), text);
+  CHECK_EQ(text, "agenttx 2");
+}
+
 TEST(ADamagedStoreIsRefusedAndKept) {
   TempFolder folder;
   const std::string path = folder / "store";
@@ -350,7 +361,7 @@ TEST(AnOpeningThatFailedAtTheFormatFileIsMadeGood) {
   MustOpen(OptionsFor(path));
   std::string text;
   std::getline(std::ifstream(path + "/FORMAT"), text);
-  CHECK_EQ(text, "agenttx 1");
+  CHECK_EQ(text, "agenttx 2");
 }
 
 TEST(ACheckpointIsAStoreOfItsOwn) {

@@ -1,6 +1,7 @@
 // Owns one batch of a transaction: a step, an intent, a receipt. All of it in one write.
 #include "batch_parts.h"
 #include "journal.h"
+#include "outputs.h"
 #include "verbs.h"
 
 namespace agenttx {
@@ -39,10 +40,18 @@ class ApplyWork final : public Work {
       if (!status.ok()) return status;
     }
     status = AddReads(group);
-    if (status.ok()) status = AddCommonParts(group, tx->name, batch_, &state_);
+    // A new payload has to reach t/; the engine's plain steps have none.
+    const bool moves_header = batch_.snapshot.has_value() && !batch_.payload.has_value();
+    const RecordWrite* shared = SharedOutput(batch_, state_.spaces);
+    const uint64_t output_entry = shared == nullptr ? 0 : state_.audit.seq + 1;
+    if (status.ok()) status = ClearSharedOutputs(group, tx->name, batch_, state_.snapshot);
+    if (status.ok()) status = AddCommonParts(group, tx->name, batch_, &state_, shared);
     if (status.ok()) status = ApplyNext(batch_, &state_);
-    if (status.ok()) status = AddSnapshot(group);
-    if (!status.ok()) return status;
+    if (status.ok() && batch_.snapshot.has_value()) {
+      status =
+          TakeStepSnapshot(group, tx->name, *batch_.snapshot, moves_header, output_entry, &state_);
+    }
+    if (!status.ok() || moves_header) return status;
     return PutHeader(group, tx->name, state_, batch_.payload.value_or(tx->payload));
   }
 
@@ -65,12 +74,6 @@ class ApplyWork final : public Work {
     state_.has_read_set = true;
     reads_seq_ = state_.next_seq++;
     return Put(group, kSnapshots, ReadSetKey(tx->name, reads_seq_), tx->reads.EncodeUnsaved());
-  }
-
-  // A position in the journal and the sizes at it: O(1) (S3).
-  Status AddSnapshot(Group* group) {
-    return batch_.snapshot.has_value() ? TakeSnapshot(group, tx->name, *batch_.snapshot, &state_)
-                                       : Status::Ok();
   }
 
   Database* const db_;

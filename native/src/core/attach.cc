@@ -3,6 +3,7 @@
 
 #include "batch_parts.h"
 #include "bytes.h"
+#include "read_view.h"
 #include "verbs.h"
 
 namespace agenttx {
@@ -26,6 +27,28 @@ Status LoadReads(Database* db, Transaction* tx) {
   }
   return rows.status();
 }
+
+// Looks behind the header that t/ holds for newer numbers (H1).
+class NewestState {
+ public:
+  NewestState(Database* db, const rocksdb::Snapshot* view)
+      : snapshots_(db, kSnapshots, PrefixRange("m/"), view) {}
+
+  // False: the record that holds them is damaged.
+  bool Load(std::string_view name, TransactionState* state) {
+    const std::string prefix = TransactionPrefix('m', name);
+    snapshots_->SeekForPrev(SnapshotKey(name, UINT32_MAX));
+    if (!snapshots_->Valid()) return true;
+    const std::string_view key = snapshots_.key();
+    if (key.size() != prefix.size() + 4 || !key.starts_with(prefix)) return true;
+    const uint32_t step = LoadU32(key.data() + prefix.size());
+    return step <= state->snapshot || DecodeMovedState(snapshots_.value(), step, state);
+  }
+  Status status() const { return snapshots_.status(); }
+
+ private:
+  Database::RangeIterator snapshots_;
+};
 
 // Makes this opening of the store the one that owns the handle (E6).
 class AdoptWork final : public NamedWork {
@@ -65,6 +88,10 @@ Status LoadTransaction(Database* db, Transaction* tx) {
   if (!DecodeHeader(value.ToStringView(), &state, &payload)) {
     return DamagedRecord("transaction");
   }
+  NewestState newest(db, nullptr);
+  if (!newest.Load(tx->name, &state)) return DamagedRecord("snapshot");
+  status = newest.status();
+  if (!status.ok()) return status;
   if (state.has_read_set) status = LoadReads(db, tx);
   if (!status.ok()) {
     tx->reads.Clear();
@@ -127,7 +154,9 @@ Status ListOpenTransactions(Database* db, const std::optional<TransactionName>& 
     range.begin = HeaderKey(EncodeName(after->ns, after->id));
     range.begin.push_back('\0');
   }
-  Database::RangeIterator headers(db, kSnapshots, std::move(range));
+  const ReadView view(db);
+  Database::RangeIterator headers(db, kSnapshots, std::move(range), view.get());
+  NewestState newest(db, view.get());
   for (headers->SeekToFirst(); headers->Valid() && out->size() < limit; headers->Next()) {
     ParsedName name;
     std::string_view rest;
@@ -137,7 +166,8 @@ Status ListOpenTransactions(Database* db, const std::optional<TransactionName>& 
     if (!ParseName(headers.key(), &name, &rest)) continue;
     OpenTransaction open;
     open.name = {std::string(name.ns), std::string(name.id)};
-    if (DecodeHeader(headers.value(), &state, &payload)) {
+    if (DecodeHeader(headers.value(), &state, &payload) &&
+        newest.Load(headers.key().substr(2), &state)) {
       open.header = {state.incarnation, state.owner,    state.attempt,
                      state.step,        state.snapshot, std::string(payload)};
     } else {
@@ -145,7 +175,8 @@ Status ListOpenTransactions(Database* db, const std::optional<TransactionName>& 
     }
     out->push_back(std::move(open));
   }
-  return headers.status();
+  const Status status = newest.status();
+  return status.ok() ? headers.status() : status;
 }
 
 Status BeginAttempt(Database* db, const TransactionRef& tx, uint64_t* attempt) {

@@ -98,8 +98,10 @@ Status ApplyNext(const Batch& batch, TransactionState* state) {
   return Status::Ok();
 }
 
-Status AddRecords(Group* group, std::string_view tx_name, const Batch& batch, uint32_t* spaces) {
+Status AddRecords(Group* group, std::string_view tx_name, const Batch& batch, uint32_t* spaces,
+                  const RecordWrite* left_out) {
   for (const RecordWrite& record : batch.records) {
+    if (&record == left_out) continue;
     const std::string key = RecordKey(record.space, tx_name, record.step, record.seq, record.name);
     *spaces |= 1u << static_cast<uint8_t>(record.space);
     const Family family = FamilyOf(record.space);
@@ -130,8 +132,8 @@ Status AddStoreAudit(Group* group, const Batch& batch) {
 }
 
 Status AddCommonParts(Group* group, std::string_view tx_name, const Batch& batch,
-                      TransactionState* state) {
-  Status status = AddRecords(group, tx_name, batch, &state->spaces);
+                      TransactionState* state, const RecordWrite* left_out) {
+  Status status = AddRecords(group, tx_name, batch, &state->spaces, left_out);
   if (status.ok()) status = AddAudit(group, tx_name, batch, &state->audit);
   if (status.ok()) status = AddStoreAudit(group, batch);
   return status;
@@ -142,20 +144,27 @@ Status PutHeader(Group* group, std::string_view tx_name, const TransactionState&
   return Put(group, kSnapshots, HeaderKey(tx_name), EncodeHeader(state, payload));
 }
 
-Status PutSnapshot(Group* group, std::string_view tx_name, uint32_t step, uint64_t seq,
-                   const Extent& extent) {
-  return Put(group, kSnapshots, SnapshotKey(tx_name, step), EncodeSnapshot({seq, extent}));
+Status PutSnapshot(Group* group, std::string_view tx_name, uint32_t step,
+                   const SnapshotRecord& snapshot) {
+  return Put(group, kSnapshots, SnapshotKey(tx_name, step), EncodeSnapshot(snapshot, nullptr));
 }
 
 Status TakeSnapshot(Group* group, std::string_view tx_name, uint32_t step,
                     TransactionState* state) {
+  return TakeStepSnapshot(group, tx_name, step, false, 0, state);
+}
+
+Status TakeStepSnapshot(Group* group, std::string_view tx_name, uint32_t step, bool moves_header,
+                        uint64_t output_entry, TransactionState* state) {
   if (step <= state->snapshot) {
     return {Code::kInvalidArgument, "Snapshot " + std::to_string(step) +
                                         " is not above the newest one, " +
                                         std::to_string(state->snapshot) + "; nothing was written."};
   }
   state->snapshot = step;
-  return PutSnapshot(group, tx_name, step, state->next_seq, state->extent);
+  const SnapshotRecord snapshot{state->next_seq, state->extent, output_entry};
+  return Put(group, kSnapshots, SnapshotKey(tx_name, step),
+             EncodeSnapshot(snapshot, moves_header ? state : nullptr));
 }
 
 Status Put(Group* group, Family family, std::string_view key, std::string_view value) {

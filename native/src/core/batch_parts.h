@@ -37,21 +37,28 @@ Status FenceOrEvidence(Group* group, std::string_view tx_name, const Transaction
 
 Status ApplyNext(const Batch& batch, TransactionState* state);
 
-Status AddRecords(Group* group, std::string_view tx_name, const Batch& batch, uint32_t* spaces);
+// All but `left_out`, which may be null.
+Status AddRecords(Group* group, std::string_view tx_name, const Batch& batch, uint32_t* spaces,
+                  const RecordWrite* left_out = nullptr);
 Status AddAudit(Group* group, std::string_view tx_name, const Batch& batch, ChainHead* chain);
 // REQUIRES: the work publishes.
 Status AddStoreAudit(Group* group, const Batch& batch);
-// Records, both audit chains.
+// Records but `left_out`, both audit chains.
 Status AddCommonParts(Group* group, std::string_view tx_name, const Batch& batch,
-                      TransactionState* state);
+                      TransactionState* state, const RecordWrite* left_out = nullptr);
 
 Status PutHeader(Group* group, std::string_view tx_name, const TransactionState& state,
                  std::string_view payload);
-Status PutSnapshot(Group* group, std::string_view tx_name, uint32_t step, uint64_t seq,
-                   const Extent& extent);
+Status PutSnapshot(Group* group, std::string_view tx_name, uint32_t step,
+                   const SnapshotRecord& snapshot);
 // Takes snapshot `step` of `state` and makes it the newest one. kInvalidArgument: not above it
 // (S3).
 Status TakeSnapshot(Group* group, std::string_view tx_name, uint32_t step, TransactionState* state);
+// As TakeSnapshot, after a step. `moves_header`: the record holds the header's numbers too, in the
+// place of PutHeader (H1). `output_entry`: see SnapshotRecord.
+// REQUIRES: nothing changes `state` afterwards.
+Status TakeStepSnapshot(Group* group, std::string_view tx_name, uint32_t step, bool moves_header,
+                        uint64_t output_entry, TransactionState* state);
 
 // Short forms: a batch operation in a family of the group's database.
 Status Put(Group* group, Family family, std::string_view key, std::string_view value);

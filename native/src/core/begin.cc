@@ -29,8 +29,8 @@ class BeginWork final : public NamedWork {
     state_ = NewState(db_, options_, tx->name);
     status = ApplyNext(batch_, &state_);
     if (status.ok()) status = AddCommonParts(group, tx->name, batch_, &state_);
-    if (status.ok()) status = PutSnapshot(group, tx->name, 0, state_.next_seq, state_.extent);
-    if (status.ok()) status = PutSnapshot(group, tx->name, 1, state_.next_seq, state_.extent);
+    if (status.ok()) status = PutSnapshot(group, tx->name, 0, {state_.next_seq, state_.extent});
+    if (status.ok()) status = PutSnapshot(group, tx->name, 1, {state_.next_seq, state_.extent});
     if (!status.ok()) return status;
     return PutHeader(group, tx->name, state_, payload());
   }

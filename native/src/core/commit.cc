@@ -8,6 +8,7 @@
 #include "batch_parts.h"
 #include "bytes.h"
 #include "overlay_entry.h"
+#include "read_view.h"
 #include "removal.h"
 #include "verbs.h"
 
@@ -15,19 +16,6 @@ namespace agenttx {
 namespace {
 
 constexpr size_t kConflictKeysMax = 1000;
-
-class ReadView {
- public:
-  explicit ReadView(Database* db) : db_(db), view_(db->rocks()->GetSnapshot()) {}
-  ~ReadView() { db_->rocks()->ReleaseSnapshot(view_); }
-  ReadView(const ReadView&) = delete;
-  ReadView& operator=(const ReadView&) = delete;
-  const rocksdb::Snapshot* get() const { return view_; }
-
- private:
-  Database* const db_;
-  const rocksdb::Snapshot* const view_;
-};
 
 class CommitWork final : public Work {
  public:

@@ -73,7 +73,7 @@ Status DataDirectory::Open(const std::string& path, std::unique_ptr<DataDirector
 DataDirectory::~DataDirectory() { close(lock_fd_); }
 
 Status CheckFormatVersion(uint32_t stored) {
-  if (stored == kFormatVersion) return Status::Ok();
+  if (stored >= kFormatVersionMin && stored <= kFormatVersion) return Status::Ok();
   if (stored > kFormatVersion) {
     return {Code::kFormatTooNew,
             "The store has format " + std::to_string(stored) + "; this version reads up to " +
@@ -109,6 +109,13 @@ Status DataDirectory::CheckFormat() const {
     return {Code::kStoreCorrupt, path_ + "/FORMAT is damaged. Nothing was changed."};
   }
   return CheckFormatVersion(version);
+}
+
+bool DataDirectory::HasCurrentFormat() const {
+  std::ifstream file(path_ + "/FORMAT");
+  std::string word;
+  uint32_t version = 0;
+  return file >> word >> version && version == kFormatVersion;
 }
 
 Status WriteFormatFile(const std::string& folder) {

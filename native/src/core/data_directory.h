@@ -14,7 +14,9 @@
 
 namespace agenttx {
 
-inline constexpr uint32_t kFormatVersion = 1;
+// 2: numbers of the header and outputs in the records of snapshots (header_codec.h).
+inline constexpr uint32_t kFormatVersion = 2;
+inline constexpr uint32_t kFormatVersionMin = 1;  // nothing of it has to be rewritten
 
 class DataDirectory {
  public:
@@ -30,6 +32,8 @@ class DataDirectory {
 
   // kFormatTooNew or kStoreCorrupt: this build cannot open the folder. OK for a new one.
   Status CheckFormat() const;
+  // False also when there is no FORMAT, or one of an older version.
+  bool HasCurrentFormat() const;
   // The store was created to the end: its database and all families are there, or were lost.
   bool HasFormat() const;
   // kStoreCorrupt: the folder was removed, moved or replaced since it was opened. To open what is

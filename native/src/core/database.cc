@@ -159,10 +159,13 @@ Status Database::LoadState() {
   status = CompareAnchor();
   if (!status.ok()) return status;
 
+  // An older program must not see the first record that it would misread: FORMAT comes first.
+  if (!is_new) status = WriteCurrentFormat();
+  if (!status.ok()) return status;
   rocksdb::WriteBatch batch;
   std::string number;
   AppendU32(&number, kFormatVersion);
-  if (is_new) batch.Put(handle(kDefault), ToSlice(kFormatKey), number);
+  batch.Put(handle(kDefault), ToSlice(kFormatKey), number);
   number.clear();
   AppendU32(&number, open_count + 1);
   batch.Put(handle(kDefault), ToSlice(kOpenCountKey), number);
@@ -171,14 +174,18 @@ Status Database::LoadState() {
   write.sync = true;
   const rocksdb::Status written = db_->Write(write, &batch);
   if (!written.ok()) return FromRocks(written);
-  // Missing also when an earlier opening failed here.
-  if (!directory_->HasFormat()) {
-    status = SyncFolder(options_.path);
-    if (status.ok()) status = WriteFormatFile(options_.path);
-    if (status.ok()) status = SyncFolder(options_.path);
-  }
+  status = WriteCurrentFormat();
   incarnation_ = MakeIncarnation(open_count + 1);
   return status;
+}
+
+// Missing also when an earlier opening failed here, and of an older version before the first
+// opening by this one.
+Status Database::WriteCurrentFormat() {
+  if (directory_->HasCurrentFormat()) return Status::Ok();
+  Status status = SyncFolder(options_.path);
+  if (status.ok()) status = WriteFormatFile(options_.path);
+  return status.ok() ? SyncFolder(options_.path) : status;
 }
 
 Status Database::CompareAnchor() {

@@ -83,6 +83,7 @@ class Database {
   Status OpenRocks();
   Status OpenFamilies(std::vector<std::string>* names);
   Status LoadState();
+  Status WriteCurrentFormat();
   Status CompareAnchor();
   Status CountOpenTransactions();
   void CloseRocks();

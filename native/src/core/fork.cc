@@ -29,8 +29,8 @@ class ForkWork final : public NamedWork {
     if (status.ok()) status = ApplyNext(batch_, &state_);
     if (status.ok()) status = AddCommonParts(group, tx->name, batch_, &state_);
     // Both initial snapshots hold what was copied: a reset of the new one goes back to the fork.
-    if (status.ok()) status = PutSnapshot(group, tx->name, 0, state_.next_seq, state_.extent);
-    if (status.ok()) status = PutSnapshot(group, tx->name, 1, state_.next_seq, state_.extent);
+    if (status.ok()) status = PutSnapshot(group, tx->name, 0, {state_.next_seq, state_.extent});
+    if (status.ok()) status = PutSnapshot(group, tx->name, 1, {state_.next_seq, state_.extent});
     if (!status.ok()) return status;
     return PutHeader(group, tx->name, state_, payload());
   }

@@ -1,4 +1,9 @@
 // Owns the record of an open transaction (t/) and of a snapshot (m/) (docs/formats.md).
+// H1 A step changes a few numbers of the header. They stand in the record of the snapshot that it
+//    takes, and t/ is not written again: the numbers of a snapshot above the one that t/ names
+//    count in the place of those in t/.
+// H2 Every other batch writes t/, with the newest snapshot in it, and so ends the claim of older
+//    numbers.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +48,18 @@ struct TransactionState {
 struct SnapshotRecord {
   uint64_t seq = 0;  // the next undo record's number when it was taken
   Extent extent;
+  // Number of the audit entry whose payload is the output of the step before it; 0: none is.
+  uint64_t output_entry = 0;
 };
 
 std::string EncodeHeader(const TransactionState& state, std::string_view payload);
 bool DecodeHeader(std::string_view bytes, TransactionState* state, std::string_view* payload);
 
-std::string EncodeSnapshot(const SnapshotRecord& snapshot);
+// `moved` adds the numbers of the header that a step changes (H1); null leaves them out.
+std::string EncodeSnapshot(const SnapshotRecord& snapshot, const TransactionState* moved);
+// Reads records of format 1 too.
 bool DecodeSnapshot(std::string_view bytes, SnapshotRecord* out);
+// Puts the numbers of the header in the record of snapshot `step` into `state`. False: it has none.
+bool DecodeMovedState(std::string_view bytes, uint32_t step, TransactionState* state);
 
 }  // namespace agenttx

@@ -1,8 +1,11 @@
 // Owns records outside of a step: reading them, and writing them for a transaction that has ended
 // or for none (compensation, outbox, retention). Writing them needs no reserve of free space (S10).
+#include <algorithm>
+
 #include "attach.h"
 #include "batch_parts.h"
 #include "bytes.h"
+#include "outputs.h"
 #include "removal.h"
 #include "verbs.h"
 
@@ -64,12 +67,11 @@ class RecordsWork final : public NamedWork {
 };
 
 // Reads "{prefix of the space}{step}{seq}{name}" after the transaction's name.
-bool ParseRecordKey(std::string_view key, bool is_output, RecordEntry* out) {
+bool ParseRecordKey(std::string_view key, RecordEntry* out) {
   ParsedName name;
   std::string_view rest;
   if (!ParseName(key, &name, &rest)) return false;
   ByteReader reader(rest);
-  if (is_output) reader.Take(2);
   out->tx = std::string(name.id);
   out->step = reader.U32();
   out->seq = reader.U64();
@@ -84,10 +86,11 @@ Status ReadRecord(Database* db, const TransactionName& tx, RecordSpace space, ui
   Status status = CheckName(tx.ns, tx.id, true);
   if (!status.ok()) return status;
   value->reset();
+  const std::string tx_name = EncodeName(tx.ns, tx.id);
+  if (space == RecordSpace::kOutput) return ReadOutput(db, tx_name, step, value);
   rocksdb::PinnableSlice bytes;
   bool found = false;
-  const std::string key = RecordKey(space, EncodeName(tx.ns, tx.id), step, seq, name);
-  status = db->Get(FamilyOf(space), key, &bytes, &found);
+  status = db->Get(FamilyOf(space), RecordKey(space, tx_name, step, seq, name), &bytes, &found);
   if (status.ok() && found) value->emplace(bytes.ToStringView());
   return status;
 }
@@ -98,9 +101,11 @@ Status ScanRecords(Database* db, const TransactionName& tx, bool all, RecordSpac
   out->clear();
   Status status = CheckName(tx.ns, tx.id, true);
   if (!status.ok()) return status;
-  const bool is_output = space == RecordSpace::kOutput;
-  if (all && is_output) {
-    return {Code::kInvalidArgument, "Outputs are listed one transaction at a time."};
+  if (space == RecordSpace::kOutput) {
+    if (all) return {Code::kInvalidArgument, "Outputs are listed one transaction at a time."};
+    if (after.has_value() && after->step == UINT32_MAX) return status;
+    const uint32_t first = after.has_value() ? std::max(from_step, after->step + 1) : from_step;
+    return ScanOutputs(db, tx, first, limit, out);
   }
   std::string prefix = RecordPrefix(space, EncodeName(tx.ns, all ? std::string_view() : tx.id));
   if (all) prefix.pop_back();  // the length of an empty id: what is left is the namespace
@@ -117,7 +122,7 @@ Status ScanRecords(Database* db, const TransactionName& tx, bool all, RecordSpac
   for (records->SeekToFirst();
        records->Valid() && out->size() < limit && byte_count < kScanBytesMax; records->Next()) {
     RecordEntry entry;
-    if (!ParseRecordKey(records.key(), is_output, &entry)) {
+    if (!ParseRecordKey(records.key(), &entry)) {
       return {Code::kStoreCorrupt, "The key of a record is damaged."};
     }
     if (entry.step < from_step) continue;

@@ -9,6 +9,7 @@
 #include "batch_parts.h"
 #include "bytes.h"
 #include "key_set.h"
+#include "outputs.h"
 #include "overlay_entry.h"
 #include "removal.h"
 #include "verbs.h"
@@ -40,7 +41,8 @@ class RestoreWork final : public Work {
     result_.writes_reverted = state_.extent.write_count - target.extent.write_count;
     state_.extent = target.extent;
     state_.snapshot = step_;
-    status = AddCommonParts(group, tx->name, batch_, &state_);
+    status = ClearSharedOutputs(group, tx->name, batch_, step_);
+    if (status.ok()) status = AddCommonParts(group, tx->name, batch_, &state_);
     if (status.ok()) status = ApplyNext(batch_, &state_);
     if (status.ok() && batch_.snapshot.has_value()) {
       status = TakeSnapshot(group, tx->name, *batch_.snapshot, &state_);
@@ -136,7 +138,10 @@ class RestoreWork final : public Work {
     }
     // The target now stands behind the records that were removed: the next restore to it does not
     // walk over what is left of them.
-    if (status.ok()) status = PutSnapshot(group, tx->name, step_, state_.next_seq, target.extent);
+    if (status.ok()) {
+      status = PutSnapshot(group, tx->name, step_,
+                           {state_.next_seq, target.extent, target.output_entry});
+    }
     if (status.ok() && (state_.spaces & (1u << static_cast<uint8_t>(RecordSpace::kOutput)))) {
       KeyRange range = PrefixRange(OutputPrefix(tx->name));
       AppendU32(&range.begin, step_);

@@ -215,14 +215,24 @@ void FuzzChain(Random* random, GuardedBytes* guard, const Complain& complain) {
     complain("a chain head is not read back", entry);
   }
   (void)DecodeChainHead(guard->Place(Mutated(EncodeChainHead(head), random)), &other);
-  SnapshotRecord snapshot{(*random)(), {(*random)(), 1, 2, 3}};
+  const SnapshotRecord snapshot{(*random)(), {(*random)(), 1, 2, 3}, (*random)()};
+  TransactionState state;
+  state.attempt = (*random)();
+  state.audit = head;
   SnapshotRecord snapshot_read;
-  const std::string snapshot_bytes = EncodeSnapshot(snapshot);
-  if (!DecodeSnapshot(guard->Place(snapshot_bytes), &snapshot_read) ||
-      EncodeSnapshot(snapshot_read) != snapshot_bytes) {
-    complain("a snapshot is not read back", snapshot_bytes);
+  TransactionState state_read;
+  for (const TransactionState* moved : {static_cast<const TransactionState*>(nullptr), &state}) {
+    const std::string snapshot_bytes = EncodeSnapshot(snapshot, moved);
+    const std::string_view placed = guard->Place(snapshot_bytes);
+    if (!DecodeSnapshot(placed, &snapshot_read) ||
+        DecodeMovedState(placed, 7, &state_read) != (moved != nullptr) ||
+        EncodeSnapshot(snapshot_read, moved == nullptr ? nullptr : &state_read) != snapshot_bytes) {
+      complain("a snapshot is not read back", snapshot_bytes);
+    }
+    const std::string mutated = Mutated(snapshot_bytes, random);
+    (void)DecodeSnapshot(guard->Place(mutated), &snapshot_read);
+    (void)DecodeMovedState(guard->Place(mutated), 7, &state_read);
   }
-  (void)DecodeSnapshot(guard->Place(Mutated(snapshot_bytes, random)), &snapshot_read);
 }
 
 }  // namespace
