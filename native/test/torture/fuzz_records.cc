@@ -221,12 +221,13 @@ void FuzzChain(Random* random, GuardedBytes* guard, const Complain& complain) {
   state.audit = head;
   SnapshotRecord snapshot_read;
   TransactionState state_read;
-  for (const TransactionState* moved : {static_cast<const TransactionState*>(nullptr), &state}) {
+  for (const bool moves : {false, true}) {
+    const TransactionState* moved = moves ? &state : nullptr;
     const std::string snapshot_bytes = EncodeSnapshot(snapshot, moved);
     const std::string_view placed = guard->Place(snapshot_bytes);
     if (!DecodeSnapshot(placed, &snapshot_read) ||
-        DecodeMovedState(placed, 7, &state_read) != (moved != nullptr) ||
-        EncodeSnapshot(snapshot_read, moved == nullptr ? nullptr : &state_read) != snapshot_bytes) {
+        DecodeMovedState(placed, 7, &state_read) != moves ||
+        EncodeSnapshot(snapshot_read, moves ? &state_read : nullptr) != snapshot_bytes) {
       complain("a snapshot is not read back", snapshot_bytes);
     }
     const std::string mutated = Mutated(snapshot_bytes, random);
