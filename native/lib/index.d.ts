@@ -47,6 +47,9 @@ export interface NativeStore {
   ): Promise<NativeTransaction>;
   /** False: another store of this process has it, and `takeOver` is not set. */
   claim(namespace: string, id: string, takeOver: boolean): boolean;
+  /** A token for `unlock`; 0: somebody has the lock. */
+  tryLock(name: string): number;
+  unlock(name: string, token: number): undefined;
   /** Packed transactions. */
   openTransactions(
     afterNamespace: string,

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const require = createRequire(import.meta.url);
 
-export const INTERFACE_VERSION = 2;
+export const INTERFACE_VERSION = 3;
 
 /** `gnu` or `musl` on Linux, "" elsewhere. */
 function libcOf() {

@@ -36,6 +36,30 @@ TEST(AClaimGoesWithTheOpeningThatHasIt) {
   }
 }
 
+TEST(ALockIsOfOneHolderUntilItIsFreed) {
+  const auto opened = NewStore();
+  Store& store = *opened->store;
+  const std::shared_ptr<Store> other = MustOpen(OptionsFor(opened->folder / "store"));
+  const auto try_lock = [](Store& of) {
+    uint64_t token = 0;
+    CHECK_OK(of.TryLock("name", &token));
+    return token;
+  };
+  const uint64_t first = try_lock(store);
+  CHECK(first != 0);
+  CHECK_EQ(try_lock(store), 0u);
+  CHECK_EQ(try_lock(*other), 0u);
+  store.Unlock("name", first);
+  const uint64_t second = try_lock(*other);
+  CHECK(second != 0);
+  store.Unlock("name", first);  // too late: it is the other's
+  CHECK_EQ(try_lock(store), 0u);
+  CHECK_OK(store.Reopen());
+  CHECK(try_lock(*other) != 0);
+  CHECK_OK(other->Close());
+  CHECK(try_lock(store) != 0);
+}
+
 TEST(AClaimEndsWithItsTransaction) {
   const auto opened = NewStore();
   Store& store = *opened->store;

@@ -129,6 +129,10 @@ class Store {
   // of this process has it and `takes_over` is not set. Begin and Fork claim; commit, discard and
   // closing release. kNotFound: it is not open.
   virtual Status Claim(const TransactionName& name, bool takes_over, bool* is_ours) = 0;
+  // A lock by name among all openings of the folder in this process. `*token` is 0 when it is
+  // taken, also by this opening; a reopen and closing free it. Never waits.
+  virtual Status TryLock(const std::string& name, uint64_t* token) = 0;
+  virtual void Unlock(const std::string& name, uint64_t token) = 0;
   virtual Status OpenTransactions(const std::optional<TransactionName>& after, uint32_t limit,
                                   std::vector<OpenTransaction>* out) = 0;
 

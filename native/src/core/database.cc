@@ -248,6 +248,7 @@ Status Database::Reopen() {
     return status;
   }
   CloseRocks();
+  locks.FreeAll();
   warnings_.clear();
   status = OpenRocks();
   if (!status.ok()) {

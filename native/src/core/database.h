@@ -23,6 +23,7 @@
 #include "free_space.h"
 #include "gate.h"
 #include "key_codec.h"
+#include "locks.h"
 #include "poison.h"
 #include "recent_commits.h"
 #include "transaction.h"
@@ -65,6 +66,7 @@ class Database {
   Poison poison;
   TransactionTable transactions;
   Claims claims;  // of the openings that share this database; a reopen changes none
+  Locks locks;
   std::unique_ptr<FreeSpace> free_space;
   std::unique_ptr<Writer> writer;
   std::atomic<int64_t> open_count{0};

@@ -53,6 +53,13 @@ class StoreHandle final : public Store {
       return status;
     });
   }
+  Status TryLock(const std::string& name, uint64_t* token) override {
+    return Pass([&] {
+      *token = db_->locks.TryLock(name, this);
+      return Status::Ok();
+    });
+  }
+  void Unlock(const std::string& name, uint64_t token) override { db_->locks.Unlock(name, token); }
   Status OpenTransactions(const std::optional<TransactionName>& after, uint32_t limit,
                           std::vector<OpenTransaction>* out) override {
     return Pass([&] { return ListOpenTransactions(db_.get(), after, limit, out); });
@@ -173,6 +180,7 @@ class StoreHandle final : public Store {
       { Gate::Closed wait_for_calls(&db_->gate); }
       db_->writer->Drain();
       db_->claims.ReleaseAllOf(this);
+      db_->locks.FreeAllOf(this);
       Registry::Process().Release(db_);
       return Status::Ok();
     } catch (const std::exception& error) {

@@ -12,7 +12,7 @@ namespace agenttx::node {
 namespace {
 
 // Raised whenever a name, an argument or a packed format of this surface changes.
-constexpr uint32_t kInterfaceVersion = 2;
+constexpr uint32_t kInterfaceVersion = 3;
 
 Napi::Object NumberTable(Napi::Env env,
                          std::initializer_list<std::pair<const char*, uint32_t>> rows) {

@@ -53,6 +53,26 @@ Napi::Value StoreWrap::Claim(const Napi::CallbackInfo& info) {
   });
 }
 
+// tryLock(name)
+Napi::Value StoreWrap::TryLock(const Napi::CallbackInfo& info) {
+  return Guard(info.Env(), [&]() -> Napi::Value {
+    handle_->RequireOpen();
+    uint64_t token = 0;
+    Status status = handle_->store->TryLock(Arguments(info).Text(0, "name"), &token);
+    if (!status.ok()) throw Refusal(std::move(status));
+    return Napi::Number::New(info.Env(), static_cast<double>(token));
+  });
+}
+
+// unlock(name, token); also after close, when the lock is free already
+Napi::Value StoreWrap::Unlock(const Napi::CallbackInfo& info) {
+  return Guard(info.Env(), [&]() -> Napi::Value {
+    const Arguments args(info);
+    handle_->store->Unlock(args.Text(0, "name"), args.U53(1, "token"));
+    return info.Env().Undefined();
+  });
+}
+
 // openTransactions(afterNamespace, afterId, limit)
 Napi::Value StoreWrap::OpenTransactions(const Napi::CallbackInfo& info) {
   return Guard(info.Env(), [&] {

@@ -15,6 +15,8 @@ Napi::Function StoreWrap::Define(Napi::Env env) {
                          InstanceMethod("attach", &StoreWrap::Attach),
                          InstanceMethod("fork", &StoreWrap::Fork),
                          InstanceMethod("claim", &StoreWrap::Claim),
+                         InstanceMethod("tryLock", &StoreWrap::TryLock),
+                         InstanceMethod("unlock", &StoreWrap::Unlock),
                          InstanceMethod("openTransactions", &StoreWrap::OpenTransactions),
                          InstanceMethod("getCommitted", &StoreWrap::GetCommitted),
                          InstanceMethod("scanCommitted", &StoreWrap::ScanCommitted),

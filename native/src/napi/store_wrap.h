@@ -24,6 +24,8 @@ class StoreWrap : public Napi::ObjectWrap<StoreWrap> {
   Napi::Value Attach(const Napi::CallbackInfo& info);
   Napi::Value Fork(const Napi::CallbackInfo& info);
   Napi::Value Claim(const Napi::CallbackInfo& info);
+  Napi::Value TryLock(const Napi::CallbackInfo& info);
+  Napi::Value Unlock(const Napi::CallbackInfo& info);
   Napi::Value OpenTransactions(const Napi::CallbackInfo& info);
   Napi::Value GetCommitted(const Napi::CallbackInfo& info);
   Napi::Value ScanCommitted(const Napi::CallbackInfo& info);

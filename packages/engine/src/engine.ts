@@ -35,7 +35,7 @@ const GRACE_MS = 10_000;
 /**
  * Runs transactions on one store. Made by `createEngine`; one per process is enough. Several on one
  * folder, also in other threads, leave each other's transactions alone; undos and deliveries that
- * are still open are tried by each of them, so they need the same tools.
+ * are still open are taken by any of them, one at a time, so they need the same tools.
  */
 export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
   implements AsyncDisposable

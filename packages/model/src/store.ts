@@ -298,6 +298,11 @@ export interface Store extends AsyncDisposable {
    */
   claim(id: string, options?: NamespaceOption & { readonly takeOver?: boolean }): Promise<boolean>;
   /**
+   * A lock by name among all Stores of this folder in this process: what frees it, or null when it
+   * is taken, also by this Store. `reopen` and the end of the Store free it too. Never waits.
+   */
+  tryLock(name: string): Promise<(() => void) | null>;
+  /**
    * Open transactions after `after`, at most `limit` (default 1,000), in the order of their encoded
    * names: length of the namespace, its bytes, length of the id, its bytes (UTF-8).
    */

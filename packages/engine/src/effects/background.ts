@@ -147,7 +147,7 @@ export class Background {
   async #retry({ target, due }: Retry): Promise<void> {
     const core = this.#core;
     try {
-      await core.exclusive.run(transactionKey(target), async () => {
+      await core.exclusive.runIfFree(transactionKey(target), async () => {
         if (await unparkReturned(core, target))
           this.#deliveries.add(transactionKey(target), target);
         await retryOpen(core, target, due);
@@ -165,7 +165,7 @@ export class Background {
     const progress = { delivered: 0, pending: 0, errors: new Map<string, string>() };
     const untilMs = core.clock.monotonic();
     try {
-      await core.exclusive.run(transactionKey(target), () =>
+      await core.exclusive.runIfFree(transactionKey(target), () =>
         deliverRows(core, target, { tries: 1, untilMs, stop: core.closing, progress }),
       );
     } catch {

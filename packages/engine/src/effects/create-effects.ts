@@ -39,7 +39,7 @@ export function createEffects(options: EffectsOptions): EffectsPort {
     observer: options.observer ?? null,
     random: options.random ?? Math.random,
     limits: { ...EFFECT_LIMITS_DEFAULT, ...options.limits },
-    exclusive: new KeyedLocks(),
+    exclusive: new KeyedLocks(store),
     namespaces: new NamespaceRegister(store),
     closing: closing.signal,
   };

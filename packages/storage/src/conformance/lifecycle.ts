@@ -85,6 +85,25 @@ export const lifecycleClaims: Claims = {
     const after = await world.restart();
     expect(await after.claim("n", { namespace: "other" })).toBe(true);
   },
+  "locks a name for one holder until it is freed": async ({ store, expect }) => {
+    const free = await store.tryLock("a");
+    expect(free === null).toBe(false);
+    expect(await store.tryLock("a")).toBe(null);
+    expect((await store.tryLock("b")) === null).toBe(false);
+    free?.();
+    const second = await store.tryLock("a");
+    expect(second === null).toBe(false);
+    free?.();
+    expect(await store.tryLock("a")).toBe(null);
+    await store.reopen();
+    const third = await store.tryLock("a");
+    expect(third === null).toBe(false);
+    second?.();
+    expect(await store.tryLock("a")).toBe(null);
+    await store.close();
+    third?.();
+    expect(await refusal(() => store.tryLock("a"))).toBe("STORE_CLOSED");
+  },
   "keeps an open transaction with all it wrote over a restart": async (world) => {
     const { store, expect, restart } = world;
     await publish(store, { committed: "1" });

@@ -14,6 +14,8 @@ export interface MemoryCore {
   incarnation: bigint;
   closed: boolean;
   batches: number;
+  /** By name; the value tells a late unlock from the next holder's. */
+  readonly locks: Map<string, object>;
 }
 
 export function requireOpen(core: MemoryCore): void {

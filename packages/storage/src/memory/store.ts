@@ -51,6 +51,7 @@ export class MemoryStore implements Store {
     incarnation: 1n,
     closed: false,
     batches: 0,
+    locks: new Map(),
   };
 
   constructor(options: { readonly syncWrites: boolean }) {
@@ -86,6 +87,17 @@ export class MemoryStore implements Store {
   async claim(id: string, options: NamespaceOption = {}): Promise<boolean> {
     this.#open(id, options.namespace);
     return true;
+  }
+
+  async tryLock(name: string): Promise<(() => void) | null> {
+    requireOpen(this.#core);
+    const { locks } = this.#core;
+    if (locks.has(name)) return null;
+    const token = {};
+    locks.set(name, token);
+    return () => {
+      if (locks.get(name) === token) locks.delete(name);
+    };
   }
 
   async openTransactions(
@@ -212,6 +224,7 @@ export class MemoryStore implements Store {
     requireOpen(this.#core);
     this.#core.incarnation += 1n;
     this.#core.batches = 0;
+    this.#core.locks.clear();
     for (const namespace of this.#core.namespaces.values()) {
       for (const state of namespace.transactions.values()) {
         state.volatile = { reads: new Map(), attempt: state.attempt };

@@ -93,6 +93,13 @@ export class RocksStore implements Store {
     });
   }
 
+  tryLock(name: string): Promise<(() => void) | null> {
+    return this.#run((native) => {
+      const token = native.tryLock(name);
+      return token === 0 ? null : () => native.unlock(name, token);
+    });
+  }
+
   openTransactions(
     page: Parameters<Store["openTransactions"]>[0] = {},
   ): Promise<OpenTransaction[]> {
