@@ -69,6 +69,8 @@ export function resolveOptions(options: ClientOptions): ResolvedOptions {
       "grpc.max_send_message_length": MESSAGE_BYTES_MAX,
       "grpc.keepalive_time_ms": 20_000,
       "grpc.keepalive_timeout_ms": 10_000,
+      // Its counters cost with every message, and nothing here shows them.
+      "grpc.enable_channelz": 0,
       "grpc.initial_reconnect_backoff_ms": 100,
       // A server that restarts is found within a second of its return.
       "grpc.max_reconnect_backoff_ms": 1_000,

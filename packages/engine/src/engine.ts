@@ -77,6 +77,13 @@ export class Engine<Tools extends readonly ToolShape[] = readonly ToolShape[]>
     return new Transaction(open);
   }
 
+  /** What `resume` gives, at once, for a transaction that is in memory; null for any other. */
+  opened(id: string, { namespace = "" }: InNamespace = {}): Transaction<Tools> | null {
+    requireEngineOpen(this.#state.closing);
+    const open = this.#state.open.get(transactionKey(id, namespace));
+    return open === undefined || open instanceof Promise ? null : new Transaction(open);
+  }
+
   /** Begins, runs `fn`, commits; write conflicts run it again. Returns what `fn` returned. */
   async transaction<Result>(
     fn: (tx: Transaction<Tools>) => Promise<Result> | Result,

@@ -34,6 +34,8 @@ export class GrpcServer {
       "grpc.keepalive_time_ms": 30_000,
       "grpc.keepalive_timeout_ms": 10_000,
       "grpc.max_connection_idle_ms": 10 * 60_000,
+      // Its counters cost with every message, and nothing here shows them.
+      "grpc.enable_channelz": 0,
     });
     const streams = new StreamFace(service, authenticator);
     const handlers = Object.fromEntries(

@@ -3,6 +3,7 @@
 
 import type { EngineEvent, EngineObserver } from "@agenttx/engine";
 import type { Logger } from "pino";
+import { wantsDebug } from "./logger.js";
 import type { Metrics } from "./metrics.js";
 
 const WATCHER_EVENTS_MAX = 1_000;
@@ -37,7 +38,7 @@ export class EventHub implements EngineObserver {
     this.#count(event);
     if (event.kind === "begin") this.#onLife(event, true);
     else if (event.kind === "committed" || event.kind === "aborted") this.#onLife(event, false);
-    if (this.#log.isLevelEnabled("debug")) {
+    if (wantsDebug(this.#log)) {
       const { kind, transaction, step, tool, data } = event;
       this.#log.debug({ transaction, step, tool, ...data }, kind);
     }

@@ -5,6 +5,8 @@
 import { redactSecrets } from "@agenttx/hints";
 import { destination, type Logger, pino } from "pino";
 
+const DEBUG = pino.levels.values.debug ?? 20;
+
 const SECRET_PATHS = [
   "token",
   "authorization",
@@ -41,6 +43,11 @@ export function errorForLog(thrown: unknown, depth = 0): unknown {
 /** Modules are named by URL, and a URL would be masked whole. */
 function frameText(line: string): string {
   return redactSecrets(line.replace("file://", ""));
+}
+
+/** Whether debug lines are written. Asked with every step: the number is looked at, no list of names. */
+export function wantsDebug(log: Logger): boolean {
+  return log.levelVal <= DEBUG;
 }
 
 export function makeLogger(level: string): Logger {

@@ -6,29 +6,48 @@ interface Entry<Label extends string> {
   count: number;
 }
 
+/** One word of the labels: the entry when it is the last one, else what may follow. */
+interface Branch<Label extends string> {
+  readonly next: Map<string, Branch<Label>>;
+  entry: Entry<Label> | null;
+}
+
 export class Tally<Label extends string> {
   readonly #names: readonly Label[];
-  readonly #entries = new Map<string, Entry<Label>>();
+  readonly #root: Branch<Label> = { next: new Map(), entry: null };
+  readonly #entries: Entry<Label>[] = [];
 
   constructor(names: readonly Label[]) {
     this.#names = names;
   }
 
-  /** One more of these labels, in the order of the names. */
-  add(...values: readonly string[]): void {
-    const key = values.length === 2 ? `${values[0]}\n${values[1]}` : values.join("\n");
-    const known = this.#entries.get(key);
-    if (known !== undefined) {
-      known.count += 1;
-      return;
-    }
-    const labels = Object.fromEntries(
-      this.#names.map((name, index) => [name, values[index] ?? ""]),
-    );
-    this.#entries.set(key, { labels: labels as Record<Label, string>, count: 1 });
+  /** One more of these labels, in the order of the names. No text is put together for it. */
+  add(first: string, second: string, third?: string): void {
+    let branch = follow(follow(this.#root, first), second);
+    if (third !== undefined) branch = follow(branch, third);
+    branch.entry ??= this.#enter(first, second, third);
+    branch.entry.count += 1;
   }
 
   entries(): Iterable<Entry<Label>> {
-    return this.#entries.values();
+    return this.#entries;
   }
+
+  #enter(...values: readonly (string | undefined)[]): Entry<Label> {
+    const labels = Object.fromEntries(
+      this.#names.map((name, index) => [name, values[index] ?? ""]),
+    );
+    const entry = { labels: labels as Record<Label, string>, count: 0 };
+    this.#entries.push(entry);
+    return entry;
+  }
+}
+
+function follow<Label extends string>(from: Branch<Label>, word: string): Branch<Label> {
+  let branch = from.next.get(word);
+  if (branch === undefined) {
+    branch = { next: new Map(), entry: null };
+    from.next.set(word, branch);
+  }
+  return branch;
 }

@@ -11,7 +11,7 @@ interface Noted {
 }
 
 const noted: Noted[] = [];
-beforeAll(() => {
+function register(): void {
   const startSpan = (name: string, options: { attributes?: Record<string, unknown> } = {}) => {
     const span: Noted = { name, attributes: { ...options.attributes }, ends: 0 };
     noted.push(span);
@@ -27,7 +27,8 @@ beforeAll(() => {
     } as unknown as Span;
   };
   trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) } as unknown as TracerProvider);
-});
+}
+beforeAll(register);
 afterAll(() => trace.disable());
 
 function event(kind: EngineEvent["kind"], data: EngineEvent["data"] = {}): EngineEvent {
@@ -35,6 +36,18 @@ function event(kind: EngineEvent["kind"], data: EngineEvent["data"] = {}): Engin
 }
 
 describe("traces", () => {
+  it("begin with the steps after an SDK was registered, and cost nothing before", () => {
+    const traces = new StepTraces();
+    trace.disable();
+    const before = noted.length;
+    traces.onEvent(event("step-started"));
+    traces.onEvent(event("step-succeeded", { attempt: 1 }));
+    expect(noted).toHaveLength(before);
+    register();
+    traces.onEvent(event("step-started"));
+    expect(noted).toHaveLength(before + 1);
+  });
+
   it("hold a span for each step, with its attempt", () => {
     const traces = new StepTraces();
     traces.onEvent(event("step-started"));

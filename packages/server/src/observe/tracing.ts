@@ -2,9 +2,16 @@
 // this costs next to nothing. Span and attribute names follow the GenAI conventions.
 
 import type { EngineEvent } from "@agenttx/engine";
-import { type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  ProxyTracerProvider,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
 
-const tracer = trace.getTracer("agenttx");
+const NAME = "agenttx";
 /** Steps whose end never came (a crash of the engine's own) are forgotten beyond this many. */
 const OPEN_SPANS_MAX = 10_000;
 
@@ -44,6 +51,8 @@ export class StepTraces {
   }
 
   #begin(event: EngineEvent): void {
+    const tracer = registeredTracer();
+    if (tracer === null) return;
     const span = tracer.startSpan(`execute_tool ${event.tool ?? ""}`, {
       kind: SpanKind.INTERNAL,
       attributes: {
@@ -68,6 +77,13 @@ export class StepTraces {
     this.#open.delete(key);
     span.end();
   }
+}
+
+/** Null while no SDK is registered; one may be at any time. Then no attributes are put together. */
+function registeredTracer(): Tracer | null {
+  const provider = trace.getTracerProvider();
+  if (!(provider instanceof ProxyTracerProvider)) return provider.getTracer(NAME);
+  return provider.getDelegateTracer(NAME) ?? null;
 }
 
 function keyOf({ transaction, step }: EngineEvent): string {

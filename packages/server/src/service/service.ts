@@ -11,6 +11,7 @@ import {
   type work,
   type workflows,
 } from "@agenttx/wire";
+import { wantsDebug } from "../observe/logger.js";
 import { type CallContext, publicError } from "./context.js";
 import type { ServiceDeps } from "./deps.js";
 import * as operations from "./operations.js";
@@ -185,7 +186,7 @@ export class Service {
 
   #logRefusal(error: AgentTxError, method: string, context: CallContext, request: unknown): void {
     const { log } = this.deps;
-    if (!log.isLevelEnabled("debug")) return;
+    if (!wantsDebug(log)) return;
     const { principal, face } = context;
     const { name: caller, tenant } = principal;
     log.debug({ code: error.code, method, face, caller, tenant, ...idsOf(request) }, "refused");

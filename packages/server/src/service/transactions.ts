@@ -26,27 +26,33 @@ export function requireTransactionId(id: string): void {
   });
 }
 
-/** The handle; NOT_FOUND also for another tenant's id. */
-export async function find(
+/** The handle, without a promise when it is in memory; NOT_FOUND also for another tenant's id. */
+export function find(
   deps: ServiceDeps,
   context: CallContext,
   id: string,
-): Promise<Transaction> {
+): Transaction | Promise<Transaction> {
   requireTransactionId(id);
-  return deps.engine.resume(id, { namespace: context.principal.tenant });
+  const where = { namespace: context.principal.tenant };
+  return deps.engine.opened(id, where) ?? deps.engine.resume(id, where);
 }
 
 /**
  * The handle of the owner with this fencing token; 0 = whoever asks. The handle writes for that owner
  * alone: storage refuses it when another takes the transaction meanwhile (C3).
  */
-export async function findOwned(
+export function findOwned(
   deps: ServiceDeps,
   context: CallContext,
   request: { readonly transactionId: string; readonly fencingToken: bigint },
-): Promise<Transaction> {
-  const tx = await find(deps, context, request.transactionId);
-  const { fencingToken: given } = request;
+): Transaction | Promise<Transaction> {
+  const { transactionId, fencingToken } = request;
+  const found = find(deps, context, transactionId);
+  if (!(found instanceof Promise)) return requireOwner(found, fencingToken);
+  return found.then((tx) => requireOwner(tx, fencingToken));
+}
+
+function requireOwner(tx: Transaction, given: bigint): Transaction {
   if (given === 0n || given === tx.fencingToken) return tx;
   throw new AgentTxError(
     "STALE_OWNER",
@@ -89,7 +95,8 @@ export async function step(
 ): Promise<steps.ExecuteStepResponse> {
   requireScope(context.principal, "run");
   requireTool(context.principal, request.toolName);
-  const tx = await findOwned(deps, context, request);
+  const found = findOwned(deps, context, request);
+  const tx = found instanceof Promise ? await found : found;
   const outcome = await tx.step(request.toolName, {}, stepOptions(request));
   return outcomeToWire(outcome);
 }
