@@ -1,44 +1,59 @@
 // Goal: nothing is missing when the store ends a page early, as it does when its entries are heavy.
-// Method: a store that gives one entry a page.
+// Method: a store that ends a page after a MiB, and steps that weigh as much.
 import type { Store } from "@agenttx/model";
 import { openMemoryStore } from "@agenttx/storage/memory";
 import { expect, it } from "vitest";
 import { echo, harness } from "./testing/harness.js";
 
-function onePerPage(): Store {
+const PAGE_BYTES = 1 << 20;
+const HEAVY = "x".repeat(7_000);
+const NUMBERS = Array.from({ length: 200 }, (_, index) => index + 1);
+
+function fewPerPage(): Store {
   const store = openMemoryStore();
   const scanRecords = store.scanRecords.bind(store);
   const readAudit = store.readAudit.bind(store);
-  store.scanRecords = (space, range) => scanRecords(space, { ...range, limit: 1 });
-  store.readAudit = (transaction, range) => readAudit(transaction, { ...range, limit: 1 });
+  store.scanRecords = async (space, range) =>
+    untilHeavy(await scanRecords(space, range), ({ value }) => value.length);
+  store.readAudit = async (transaction, range) =>
+    untilHeavy(await readAudit(transaction, range), ({ payload }) => payload.length);
   return store;
 }
 
+/** The entries up to the one that brings the page to its weight. */
+function untilHeavy<Entry>(page: Entry[], bytesOf: (entry: Entry) => number): Entry[] {
+  let bytes = 0;
+  const last = page.findIndex((entry) => {
+    bytes += bytesOf(entry);
+    return bytes >= PAGE_BYTES;
+  });
+  return last < 0 ? page : page.slice(0, last + 1);
+}
+
 it("reads on after a short page: history, context, list, repeats and retention", async () => {
-  const { engine, clock, store } = harness([echo], { store: onePerPage() });
+  const { engine, clock, store } = harness([echo], {
+    store: fewPerPage(),
+    contextBytesMax: 4 * PAGE_BYTES,
+  });
   const ids: string[] = [];
   for (const name of ["a", "b", "c"]) {
     const tx = await engine.begin();
     ids.push(tx.id);
-    for (const n of [1, 2, 3]) {
-      const options = { rawContext: `${name}${n}`, requestId: `${n}` };
-      await tx.step("echo", { output: n }, options);
+    for (const n of NUMBERS) {
+      const options = { rawContext: `${name}${n}${HEAVY}`, requestId: `${n}` };
+      await tx.step("echo", { output: [n, HEAVY] }, options);
     }
-    expect((await tx.view()).context.map(({ rawContext }) => rawContext)).toEqual([
-      `${name}1`,
-      `${name}2`,
-      `${name}3`,
-    ]);
+    expect((await tx.view()).context.map(({ rawContext }) => rawContext.length)).toEqual(
+      NUMBERS.map((n) => `${name}${n}`.length + HEAVY.length),
+    );
     await tx.commit();
     const again = await engine.resume(tx.id);
-    expect(await again.step("echo", { output: 3 }, { requestId: "3" })).toMatchObject({
-      output: 3,
+    expect(await again.step("echo", { output: [200, HEAVY] }, { requestId: "200" })).toMatchObject({
+      output: [200, HEAVY],
     });
     expect((await tx.history()).map(({ kind }) => kind)).toEqual([
       "began",
-      "step",
-      "step",
-      "step",
+      ...NUMBERS.map(() => "step"),
       "committed",
     ]);
   }

@@ -1,6 +1,12 @@
-// Owns reading records and audit entries to the end: a page ends early when it is heavy, so a short
-// page is not the last one; only an empty page is.
-import type { AuditEntry, RecordEntry, RecordSpace, Store } from "@agenttx/model";
+// Owns reading records and audit entries to the end. A page ends early when it is heavy: one that is
+// short and light is the last, after a short and heavy one another is read.
+import {
+  type AuditEntry,
+  limits,
+  type RecordEntry,
+  type RecordSpace,
+  type Store,
+} from "@agenttx/model";
 
 export interface PageRange {
   readonly namespace?: string;
@@ -32,7 +38,7 @@ export async function* pageRecords(
     });
     yield* page;
     after = page.at(-1);
-    if (after === undefined) return;
+    if (after === undefined || isLast(page, limit, ({ value }) => value.length)) return;
   }
 }
 
@@ -47,12 +53,26 @@ export async function* pageAudit(
     const page = await store.readAudit(transaction, { fromSeq, limit: AUDIT_PAGE, namespace });
     yield* page;
     const last = page.at(-1);
-    if (last === undefined) return;
+    if (last === undefined || isLast(page, AUDIT_PAGE, ({ payload }) => payload.length)) return;
     fromSeq = last.seq + 1;
   }
 }
 
 const AUDIT_PAGE = 500;
+/** Far below the weight at which a store ends a page, whatever the keys weigh. */
+const LIGHT_BYTES = 1 << 20;
+
+/** True when the page ended because nothing follows: saves the read that would find nothing. */
+export function isLast<Entry>(
+  page: readonly Entry[],
+  limit: number | undefined,
+  bytesOf: (entry: Entry) => number,
+): boolean {
+  if (page.length >= (limit ?? limits.SCAN_ENTRIES_DEFAULT)) return false;
+  let bytes = 0;
+  for (const entry of page) bytes += bytesOf(entry);
+  return bytes < LIGHT_BYTES;
+}
 
 function metaEntry(name: string): RecordEntry {
   return { transaction: "", step: 0, seq: 0, name, value: new Uint8Array() };

@@ -88,10 +88,9 @@ export class Revisions<Tools extends readonly ToolShape[] = readonly ToolShape[]
     this.#start = start;
   }
 
-  /** Starts background retries; `onSettled` is told when a revision has nothing unresolved. */
-  async start(onSettled: (name: RevisionName) => Promise<void>): Promise<void> {
-    this.#engine.onWorkflowSettled = (transaction, namespace) =>
-      onSettled({ transaction, namespace });
+  /** Starts background retries; `onSettled` is told when a held revision has nothing unresolved. */
+  async start(onSettled: (workflow: string, namespace: string) => Promise<void>): Promise<void> {
+    this.#engine.onWorkflowSettled = onSettled;
     await this.#start();
   }
 
@@ -151,38 +150,60 @@ export class Revisions<Tools extends readonly ToolShape[] = readonly ToolShape[]
   }
 
   /** Null when it is not open on disk: it never was, or has ended. */
-  async facts({ transaction, namespace }: RevisionName): Promise<RevisionFacts | null> {
-    try {
-      await using tx = await this.#engine.store.attach(transaction, { namespace });
-      const { owner, step, payload } = tx.header();
-      const { held, workflow } = decodeHeader(transaction, payload);
-      return { owner, nextStep: step, held: held === true, workflow: workflow ?? null };
-    } catch (error) {
-      if (isAgentTxError(error) && error.code === "NOT_FOUND") return null;
-      throw error;
-    }
+  async facts(name: RevisionName): Promise<RevisionFacts | null> {
+    await using tx = await this.#attachOrNull(name);
+    if (tx === null) return null;
+    const { owner, step, payload } = tx.header();
+    const { held, workflow } = decodeHeader(name.transaction, payload);
+    return { owner, nextStep: step, held: held === true, workflow: workflow ?? null };
   }
 
   /**
    * One batch in the name of `owner`. `nextOwner` raises the fencing token: from then on storage
    * refuses everything of the one before, a running call here is told to stop, and handles of the
    * transaction answer STALE_OWNER. `hold` true: nothing runs in it any more; false: released.
-   * Throws STALE_OWNER, NOT_FOUND and storage errors; nothing was changed then.
+   * False when it is not open, and nothing was changed. Throws STALE_OWNER and storage errors;
+   * nothing was changed then.
    */
   async change(
     name: RevisionName,
     change: { readonly owner: bigint; readonly nextOwner?: bigint; readonly hold?: boolean },
     batch: RevisionBatch,
-  ): Promise<void> {
-    const { transaction, namespace } = name;
+  ): Promise<boolean> {
     const { owner, nextOwner, hold } = change;
-    await using tx = await this.#engine.store.attach(transaction, { namespace });
+    await using tx = await this.#attachOrNull(name);
+    if (tx === null) return false;
     await applyAs(tx, owner, {
       ...batch,
       ...(nextOwner === undefined ? {} : { next: { owner: nextOwner } }),
       ...(hold === undefined ? {} : { payload: this.#heldPayload(tx, hold) }),
     });
     if (nextOwner !== undefined || hold === true) await this.#evict(name);
+    return true;
+  }
+
+  /**
+   * Raises the fencing token to at least `token`, as `change` does. Answers what it is then: larger
+   * when another owner has a newer one, and nothing was changed; null when it is not open.
+   */
+  async raise(name: RevisionName, token: bigint): Promise<bigint | null> {
+    await using tx = await this.#attachOrNull(name);
+    if (tx === null) return null;
+    const { owner } = tx.header();
+    if (owner >= token) return owner;
+    await applyAs(tx, owner, { next: { owner: token } });
+    await this.#evict(name);
+    return token;
+  }
+
+  /** Null when it is not open on disk. */
+  async #attachOrNull({ transaction, namespace }: RevisionName): Promise<StoreTransaction | null> {
+    try {
+      return await this.#engine.store.attach(transaction, { namespace });
+    } catch (error) {
+      if (isAgentTxError(error) && error.code === "NOT_FOUND") return null;
+      throw error;
+    }
   }
 
   /** Reads a transaction without running anything; `read` gets its state as it is now. */

@@ -57,7 +57,7 @@ export interface EngineState {
   /** Begins under way, by namespace and request id. */
   readonly begins: Map<string, Promise<OpenTransaction>>;
   /** Told when nothing of a workflow's transaction is unresolved any more. */
-  onWorkflowSettled: ((transaction: string, namespace: string) => Promise<void>) | null;
+  onWorkflowSettled: ((workflow: string, namespace: string) => Promise<void>) | null;
   closing: boolean;
 }
 

@@ -50,8 +50,11 @@ export async function onSettled(
 ): Promise<void> {
   if (engine.closing) return;
   const header = await headerOf(engine, transaction, namespace);
-  if (header?.workflow !== undefined) await engine.onWorkflowSettled?.(transaction, namespace);
-  if (header?.status !== "FROZEN" || header.held === true) return;
+  if (header?.held === true) {
+    if (header.workflow !== undefined) await engine.onWorkflowSettled?.(header.workflow, namespace);
+    return;
+  }
+  if (header?.status !== "FROZEN") return;
   const open = await loadTransaction(engine, transaction, namespace);
   await unfreezeOperation(open);
 }

@@ -324,7 +324,7 @@ export interface Store extends AsyncDisposable {
    * Records of one space in key order. `transaction` null = of all transactions (for recovery), by
    * length of id, then bytes of id; space `output` is then refused with INVALID_ARGUMENT.
    * `after` is the last entry of the page before. At most `limit` (default 1,000), fewer when they
-   * are over about 16 MiB: only an empty page says that there are no more.
+   * are over about 16 MiB: a shorter page that weighs less says that there are no more.
    */
   scanRecords(
     space: RecordSpace,

@@ -9,7 +9,7 @@ import { decodeRecord, encodeRecord } from "@agenttx/ledger";
 import type { Checkpoint, InvariantResult, RecordWrite } from "@agenttx/model";
 import type { RecoveryCore } from "./core.js";
 import { checkInvariants } from "./invariant.js";
-import { ledgerOf, lineageOf } from "./lineage.js";
+import { ledgerOf, ledgersOnce, lineageOf } from "./lineage.js";
 import { auditEntries, workflowAudit } from "./workflow-audit.js";
 import { currentRevision, type WorkflowRecord } from "./workflow-record.js";
 import { metaAfter, nameOf } from "./workflow-store.js";
@@ -79,7 +79,7 @@ export async function takeCheckpoint(
   const { revision, transaction } = currentRevision(record);
   const revisionName = nameOf(record, { transaction });
   const make = async (view: StateView, step: number) => {
-    const ledger = await ledgerOf(core, lineageOf(record));
+    const ledger = await ledgerOf(ledgersOnce(core), lineageOf(record));
     const invariants = await checkInvariants(core.invariants, view, ledger);
     const validated = invariants.every(({ holds }) => holds);
     const eventPosition = await lastEvent(core, revisionName, await knownPosition(core, record));

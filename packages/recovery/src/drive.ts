@@ -4,12 +4,14 @@
 //   D1 Whoever drives holds the newest fencing token; another coordinator is stopped by storage.
 //   D2 Compensation is the engine's: durable, retried, verified, and never run twice once confirmed.
 //   D3 Recovered means: nothing is open anywhere, and the invariants hold on what will be resumed.
+//   D4 What was restored for one stage is what the next one releases: nobody else writes to the fork
+//      while its token is held (D1). After a crash, or when somebody resumes later, it is looked at again.
 
 import { advanceRecovery, type RecoveryEvent } from "@agenttx/ledger";
 import { AgentTxError, type EffectRecord } from "@agenttx/model";
 import { checkpointWrite, firstCheckpoint } from "./checkpoint.js";
 import type { RecoveryCore } from "./core.js";
-import { lineageOf, scopeOf, unsettledOf } from "./lineage.js";
+import { type EffectsOf, ledgersOnce, lineageOf, scopeOf, unsettledOf } from "./lineage.js";
 import { asRunning, raiseTo } from "./ownership.js";
 import { type Restored, restore } from "./restore.js";
 import { SYSTEM, type WorkflowEvent } from "./workflow-audit.js";
@@ -18,24 +20,46 @@ import { nameOf, saveWorkflow } from "./workflow-store.js";
 
 /** Goes on as far as it goes. REQUIRES: the caller has just taken the workflow (D1). */
 export async function drive(core: RecoveryCore, from: WorkflowRecord): Promise<WorkflowRecord> {
+  let restored: Restored | null = null;
   for (let record = from; ; ) {
     const { state } = record.recovery;
     if (record.run?.checkpoint === null || record.run === null || state === "Frozen") return record;
     if (state === "Running" || (state === "Recovered" && !record.run.resume)) return record;
-    const next = await stage(core, record, record.run);
-    if (next.recovery.state === state) return next;
-    record = next;
+    const next: Staged = await stage(core, record, record.run, restored);
+    if (next.record.recovery.state === state) return next.record;
+    ({ record, restored } = next);
   }
 }
 
-function stage(core: RecoveryCore, record: WorkflowRecord, run: RecoveryRun) {
+/**
+ * True when everything was tried and something is still open: the background and people work on that,
+ * and tell when it is settled. Nobody has to take the workflow for it.
+ */
+export async function onlyWaits(core: RecoveryCore, record: WorkflowRecord): Promise<boolean> {
+  if (record.recovery.state !== "Reconciliation" || record.run?.tried !== true) return false;
+  const { untried, open } = await openOf(ledgersOnce(core), record);
+  return untried.length === 0 && open.length > 0;
+}
+
+/** What a stage ends in; `restored` is what it looked at (D4). */
+interface Staged {
+  readonly record: WorkflowRecord;
+  readonly restored: Restored | null;
+}
+
+async function stage(
+  core: RecoveryCore,
+  record: WorkflowRecord,
+  run: RecoveryRun,
+  restored: Restored | null,
+): Promise<Staged> {
   switch (record.recovery.state) {
     case "Compensating":
       return compensateAll(core, record, run);
     case "Reconciliation":
       return reconcile(core, record, run);
     default:
-      return release(core, record);
+      return { record: await release(core, record, restored), restored: null };
   }
 }
 
@@ -43,9 +67,9 @@ async function compensateAll(
   core: RecoveryCore,
   record: WorkflowRecord,
   run: RecoveryRun,
-): Promise<WorkflowRecord> {
+): Promise<Staged> {
   await settleScope(core, record);
-  return leave(core, record, { ...run, tried: true }, "compensated");
+  return leave(core, record, { ...run, tried: true }, "compensated", ledgersOnce(core));
 }
 
 /** Null-change when something is still open: the background and people work on that. */
@@ -53,10 +77,14 @@ async function reconcile(
   core: RecoveryCore,
   record: WorkflowRecord,
   run: RecoveryRun,
-): Promise<WorkflowRecord> {
-  const { untried } = await openOf(core, record);
-  if (!run.tried || untried.length > 0) await settleScope(core, record);
-  return leave(core, record, { ...run, tried: true }, "reconciled");
+): Promise<Staged> {
+  let effectsOf = ledgersOnce(core);
+  const { untried } = await openOf(effectsOf, record);
+  if (!run.tried || untried.length > 0) {
+    await settleScope(core, record);
+    effectsOf = ledgersOnce(core);
+  }
+  return leave(core, record, { ...run, tried: true }, "reconciled", effectsOf);
 }
 
 /** Undoes everything after the checkpoint that can be, newest revision first. */
@@ -70,11 +98,11 @@ async function settleScope(core: RecoveryCore, record: WorkflowRecord): Promise<
   }
 }
 
-function openOf(core: RecoveryCore, record: WorkflowRecord) {
+function openOf(effectsOf: EffectsOf, record: WorkflowRecord) {
   const lineage = lineageOf(record);
   const ref = record.run?.checkpoint;
   const scope = ref === undefined || ref === null ? [] : scopeOf(lineage, ref);
-  return unsettledOf(core, lineage, scope);
+  return unsettledOf(effectsOf, lineage, scope);
 }
 
 /** Decides where to from what is open now, and makes it durable with its reason. */
@@ -83,21 +111,25 @@ async function leave(
   record: WorkflowRecord,
   run: RecoveryRun,
   type: "compensated" | "reconciled",
-): Promise<WorkflowRecord> {
-  const { open } = await openOf(core, record);
-  const restored = open.length === 0 ? await restore(core, record) : null;
+  effectsOf: EffectsOf,
+): Promise<Staged> {
+  const { open } = await openOf(effectsOf, record);
+  const restored = open.length === 0 ? await restore(core, record, effectsOf) : null;
   const problem = restored?.problem ?? null;
   const invariantsHold = restored !== null && problem === null;
   const event: RecoveryEvent = { type, open: open.length, invariantsHold };
   const moved = advanceRecovery(record.recovery, event, core.clock.now());
   const recovery = moved.ok ? moved.record : record.recovery;
   const after = { ...record, recovery, run: { ...run, problem } };
-  if (!moved.ok && run.tried === record.run?.tried && problem === record.run.problem) return record;
+  if (!moved.ok && run.tried === record.run?.tried && problem === record.run.problem) {
+    return { record, restored };
+  }
   const told = tell(type, recovery.state, open, problem);
-  const actor = actorOf(record, type, await resolvers(core, record));
-  return saveWorkflow(core, record, after, {
+  const actor = actorOf(record, type, await resolvers(effectsOf, record));
+  const saved = await saveWorkflow(core, record, after, {
     event: { event: moved.ok ? type : "waiting", actor, ...told },
   });
+  return { record: saved, restored };
 }
 
 function tell(
@@ -122,11 +154,11 @@ function actorOf(record: WorkflowRecord, type: string, people: readonly string[]
   return people.at(-1) ?? SYSTEM;
 }
 
-async function resolvers(core: RecoveryCore, record: WorkflowRecord): Promise<readonly string[]> {
+async function resolvers(effectsOf: EffectsOf, record: WorkflowRecord): Promise<readonly string[]> {
   const since = record.run?.requestedAtMs ?? 0;
   const found: { readonly actor: string; readonly atMs: number }[] = [];
   for (const segment of lineageOf(record)) {
-    for (const { resolution } of await core.revisions.effects(segment)) {
+    for (const { resolution } of await effectsOf(segment)) {
       if (resolution !== null && resolution.atMs >= since) found.push(resolution);
     }
   }
@@ -134,8 +166,12 @@ async function resolvers(core: RecoveryCore, record: WorkflowRecord): Promise<re
 }
 
 /** Recovered -> Running: one batch makes the held fork the current revision. */
-async function release(core: RecoveryCore, record: WorkflowRecord): Promise<WorkflowRecord> {
-  const restored = await restore(core, record);
+async function release(
+  core: RecoveryCore,
+  record: WorkflowRecord,
+  looked: Restored | null,
+): Promise<WorkflowRecord> {
+  const restored = looked ?? (await restore(core, record, ledgersOnce(core)));
   if (restored.problem !== null) return refuseRelease(core, record, restored.problem);
   const { transaction } = restored;
   const running = asRunning(core, record, transaction);

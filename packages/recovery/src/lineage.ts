@@ -19,6 +19,19 @@ export interface Segment extends RevisionName {
   readonly upTo: number;
 }
 
+/** Effects of one revision. */
+export type EffectsOf = (name: RevisionName) => Promise<readonly EffectRecord[]>;
+
+/** Reads the ledger of each revision once: for a decision that looks at it from several sides. */
+export function ledgersOnce(core: RecoveryCore): EffectsOf {
+  const known = new Map<string, Promise<readonly EffectRecord[]>>();
+  return (name) => {
+    const read = known.get(name.transaction) ?? core.revisions.effects(name);
+    known.set(name.transaction, read);
+    return read;
+  };
+}
+
 /** Newest first. */
 export function lineageOf(record: WorkflowRecord): readonly Segment[] {
   const segments: Segment[] = [];
@@ -48,13 +61,13 @@ export function scopeOf(lineage: readonly Segment[], checkpoint: CheckpointRef):
 
 /** Effects that stand in the present or are open, by revision and age. */
 export async function ledgerOf(
-  core: RecoveryCore,
+  effectsOf: EffectsOf,
   lineage: readonly Segment[],
 ): Promise<readonly EffectRecord[]> {
   const ledger: EffectRecord[] = [];
   const newest = lineage[0]?.revision;
   for (const segment of [...lineage].reverse()) {
-    const effects = await core.revisions.effects(segment);
+    const effects = await effectsOf(segment);
     // A later revision has its own copy of what an earlier one staged.
     const own = effects.filter((one) => one.state !== "staged" || segment.revision === newest);
     ledger.push(...own.filter(({ step, state }) => step <= segment.upTo || isOpen(state)));
@@ -64,7 +77,7 @@ export async function ledgerOf(
 
 /** Effects of the scope that still have to be settled, and open ones anywhere in the lineage. */
 export async function unsettledOf(
-  core: RecoveryCore,
+  effectsOf: EffectsOf,
   lineage: readonly Segment[],
   scope: readonly Scope[],
 ): Promise<{ readonly untried: readonly string[]; readonly open: readonly EffectRecord[] }> {
@@ -73,7 +86,7 @@ export async function unsettledOf(
   const fromStepOf = new Map(scope.map(({ revision, fromStep }) => [revision, fromStep]));
   for (const segment of lineage) {
     const fromStep = fromStepOf.get(segment.revision) ?? Number.POSITIVE_INFINITY;
-    for (const effect of await core.revisions.effects(segment)) {
+    for (const effect of await effectsOf(segment)) {
       if (isOpen(effect.state)) open.push(effect);
       const within = effect.step >= fromStep && effect.step <= segment.upTo;
       if (within && effect.state !== "unresolved" && !isSettled(effect.state)) {

@@ -53,18 +53,14 @@ export async function raiseTo(
   name: ReturnType<typeof nameOf>,
   token: bigint,
 ): Promise<boolean> {
-  const facts = await core.revisions.facts(name);
-  if (facts === null) return false;
-  if (facts.owner === token) return true;
-  if (facts.owner > token) {
-    throw new AgentTxError(
-      "STALE_OWNER",
-      `Transaction ${name.transaction} has fencing token ${facts.owner}, this recovery has ${token}; it stops here.`,
-      { details: { given: `${token}`, expected: `${facts.owner}` } },
-    );
-  }
-  await core.revisions.change(name, { owner: facts.owner, nextOwner: token }, {});
-  return true;
+  const owner = await core.revisions.raise(name, token);
+  if (owner === null) return false;
+  if (owner <= token) return true;
+  throw new AgentTxError(
+    "STALE_OWNER",
+    `Transaction ${name.transaction} has fencing token ${owner}, this recovery has ${token}; it stops here.`,
+    { details: { given: `${token}`, expected: `${owner}` } },
+  );
 }
 
 /** The record of the workflow once the transaction is its current revision. */

@@ -8,7 +8,7 @@ import { type Attention, readAttention } from "./attention.js";
 import { type Checkpoint, readCheckpoints } from "./checkpoint.js";
 import type { CheckpointChoice } from "./choose-checkpoint.js";
 import { type RecoveredEvent, type RecoveryCore, Turns, turnKey } from "./core.js";
-import { drive } from "./drive.js";
+import { drive, onlyWaits } from "./drive.js";
 import { finish } from "./finish.js";
 import { type FreezeRequest, freeze } from "./freeze.js";
 import type { Invariant } from "./invariant.js";
@@ -175,11 +175,8 @@ export class Recovery {
 
   /** Listens for the moment when the last open effect of a workflow is settled. */
   start(): Promise<void> {
-    return this.#core.revisions.start(async (name) => {
-      const facts = await this.#core.revisions.facts(name);
-      if (facts?.workflow === null || facts?.held !== true) return;
-      const id = facts.workflow;
-      await this.#turn(id, name.namespace, () => this.#goOn(id, name.namespace, SYSTEM, false));
+    return this.#core.revisions.start(async (id, namespace) => {
+      await this.#turn(id, namespace, () => this.#goOn(id, namespace, SYSTEM, false));
     });
   }
 
@@ -215,6 +212,7 @@ export class Recovery {
         { details: { workflow: id, state } },
       );
     }
+    if (!asked && (await onlyWaits(this.#core, record))) return record;
     const wanted = asked ? { ...record, run: { ...record.run, resume: true } } : record;
     if (state === "Recovered" && !wanted.run?.resume) return record;
     const why = asked ? "The recovery is continued by request" : "The recovery goes on";

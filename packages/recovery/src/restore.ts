@@ -8,7 +8,7 @@ import type { Checkpoint } from "./checkpoint.js";
 import { chooseCheckpoint } from "./choose-checkpoint.js";
 import type { RecoveryCore } from "./core.js";
 import { checkInvariants, failedInvariants, type InvariantResult } from "./invariant.js";
-import { ledgerOf, lineageOf, type Segment } from "./lineage.js";
+import { type EffectsOf, ledgerOf, lineageOf, type Segment } from "./lineage.js";
 import { migrate, migrationPath } from "./migrations.js";
 import { raiseTo } from "./ownership.js";
 import type { CheckpointRef, WorkflowRecord } from "./workflow-record.js";
@@ -30,7 +30,11 @@ export interface Restored {
  * that fails is a problem for a person; storage and ownership errors are thrown.
  * REQUIRES: a plan was applied, and nothing of it is open.
  */
-export async function restore(core: RecoveryCore, record: WorkflowRecord): Promise<Restored> {
+export async function restore(
+  core: RecoveryCore,
+  record: WorkflowRecord,
+  effectsOf: EffectsOf,
+): Promise<Restored> {
   const ref = record.run?.checkpoint ?? null;
   const transaction = record.run?.nextTransaction ?? null;
   if (ref === null || transaction === null) {
@@ -39,7 +43,7 @@ export async function restore(core: RecoveryCore, record: WorkflowRecord): Promi
   const lineage = lineageOf(record);
   const { checkpoint, from, source } = await chooseCheckpoint(core, record, lineage, ref);
   const name = nameOf(record, { transaction });
-  const staged = await inheritedEffects(core, lineage, source, transaction);
+  const staged = await inheritedEffects(effectsOf, lineage, source, transaction);
   const fork = { ...record.begin, from, nextEffect: staged.length + 1 };
   await core.revisions.fork(name, fork, { records: staged });
   await raiseTo(core, name, record.recovery.fencingToken);
@@ -48,7 +52,7 @@ export async function restore(core: RecoveryCore, record: WorkflowRecord): Promi
   return core.revisions.read(name, async (view) => {
     try {
       const migrated = await migrate(view, path, core.migrations);
-      const ledger = await ledgerOf(core, present);
+      const ledger = await ledgerOf(effectsOf, present);
       const invariants = await checkInvariants(core.invariants, migrated.view, ledger);
       const problem = failedInvariants(invariants);
       return { transaction, checkpoint, invariants, writes: migrated.writes, problem };
@@ -70,14 +74,14 @@ function standing(segment: Segment, { revision, step }: CheckpointRef): readonly
  * numbers and the same idempotency keys, at step 0, which no rewind takes back.
  */
 async function inheritedEffects(
-  core: RecoveryCore,
+  effectsOf: EffectsOf,
   lineage: readonly Segment[],
   { revision, step }: CheckpointRef,
   transaction: string,
 ): Promise<readonly RecordWrite[]> {
   const segment = lineage.find((one) => one.revision === revision);
   if (segment === undefined) return [];
-  const effects = await core.revisions.effects(segment);
+  const effects = await effectsOf(segment);
   const staged = effects.filter((one) => one.state === "staged" && one.step <= step);
   return staged.map((effect, index) => {
     const seq = index + 1;

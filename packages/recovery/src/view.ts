@@ -3,7 +3,7 @@
 import type { WorkflowView } from "@agenttx/model";
 import type { RecoveryCore } from "./core.js";
 import { statusOf } from "./finish.js";
-import { lineageOf, unsettledOf } from "./lineage.js";
+import { ledgersOnce, lineageOf, unsettledOf } from "./lineage.js";
 import { currentRevision, type WorkflowRecord } from "./workflow-record.js";
 
 export type { WorkflowView } from "@agenttx/model";
@@ -40,6 +40,6 @@ export async function viewOf(core: RecoveryCore, record: WorkflowRecord): Promis
 }
 
 async function openEffects(core: RecoveryCore, record: WorkflowRecord): Promise<readonly string[]> {
-  const { open } = await unsettledOf(core, lineageOf(record), []);
+  const { open } = await unsettledOf(ledgersOnce(core), lineageOf(record), []);
   return open.map(({ effectId }) => effectId);
 }

@@ -64,15 +64,10 @@ export async function saveWorkflow(
   const { audit, storeAudit } = workflowAudit(core.clock.now(), after, name, options.event);
   const records = [...workflowWrites(after), ...(options.records ?? [])];
   const batch = { records, audit: [audit], storeAudit: [storeAudit] };
-  if ((await revisions.facts(name)) === null) {
-    await requireUnchanged(core, before);
-    await store.writeRecords(name.transaction, { ...batch, namespace: name.namespace });
-    return after;
-  }
   const owner = before.recovery.fencingToken;
   const nextOwner = after.recovery.fencingToken;
   const { hold, writes } = options;
-  await revisions.change(
+  const changed = await revisions.change(
     name,
     {
       owner,
@@ -81,10 +76,13 @@ export async function saveWorkflow(
     },
     { ...batch, ...(writes === undefined ? {} : { writes }) },
   );
+  if (changed) return after;
+  await requireUnchanged(core, before);
+  await store.writeRecords(name.transaction, { ...batch, namespace: name.namespace });
   return after;
 }
 
-/** S2. */
+/** I2. */
 async function requireUnchanged(core: RecoveryCore, before: WorkflowRecord): Promise<void> {
   const now = await readWorkflow(core, before.workflow, before.namespace);
   if (now.recovery.fencingToken === before.recovery.fencingToken) return;

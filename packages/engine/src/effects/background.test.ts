@@ -90,6 +90,45 @@ describe("the background", () => {
     await bench.effects.close();
   });
 
+  it("tries once at a start, however long the process before meant to wait (B5)", async () => {
+    const outside = new Outside();
+    const service = carrier(outside);
+    const bench = new EffectsBench([service.tool], { limits: { backoffBaseMs: 250_000 } });
+    await openEffect(bench, service.tool, "a");
+    const { tries } = service;
+    for (let start = 1; start <= 2; start += 1) {
+      await bench.crash();
+      await bench.effects.start(async () => undefined);
+      await bench.clock.advance(20_000);
+      expect(service.tries).toBe(tries + start);
+    }
+    service.closed = false;
+    await bench.crash();
+    await bench.effects.start(async () => undefined);
+    await bench.clock.advance(100);
+    expect(outside.undone).toEqual(["a"]);
+    await bench.effects.close();
+  });
+
+  it("makes a try that was cut off again at the next look (B5)", async () => {
+    const outside = new Outside();
+    const service = carrier(outside);
+    const bench = new EffectsBench([service.tool], { limits: { backoffBaseMs: 250_000 } });
+    await openEffect(bench, service.tool, "a");
+    await bench.crash();
+    service.closed = false;
+    // Storage is unwell for one try: nothing of it became durable.
+    const { attach } = bench.store;
+    bench.store.attach = () => Promise.reject(new Error("unwell"));
+    await bench.effects.start(async () => undefined);
+    await bench.clock.advance(100);
+    expect(outside.undone).toEqual([]);
+    bench.store.attach = attach;
+    await bench.clock.advance(6_000);
+    expect(outside.undone).toEqual(["a"]);
+    await bench.effects.close();
+  });
+
   it("goes on with an undo that the process died in", async () => {
     const keys: string[] = [];
     const outside = new Outside();

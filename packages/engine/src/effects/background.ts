@@ -6,6 +6,9 @@
 //      other transactions for long nor any delivery. A failure of one stops no other.
 //   B3 Work that stays due although it was tried is tried again at the next poll, never in a loop.
 //   B4 Timers do not keep the process alive; `close` ends waiting at once.
+//   B5 A process tries what is open once when it starts, however long its predecessor meant to wait:
+//      the start may be the remedy. What fails again waits on as before; a try that was cut off (its
+//      transaction changed hands, a write failed) is made again at the next look.
 
 import type { EffectName } from "./contract.js";
 import { type EffectsCore, transactionKey } from "./core.js";
@@ -30,11 +33,14 @@ export class Background {
   readonly #retries: Lane<Retry>;
   readonly #deliveries: Lane<Target>;
   #onSettled: OnSettled | null = null;
+  /** What the driver could not be told yet. */
   readonly #toTell = new Map<string, Target>();
   #cancel: (() => void) | null = null;
   #scan: Promise<void> | null = null;
   /** What the next look does: start what is due, or only find out when something is. */
   #wanted: "start" | "count" | null = null;
+  /** Transactions whose try was cut off; null: this process has tried none yet (B5). */
+  #untried: Set<string> | null = null;
 
   constructor(core: EffectsCore) {
     this.#core = core;
@@ -58,8 +64,7 @@ export class Background {
   /** Tells the driver when the transaction has nothing open; a failure is repeated later. */
   async tellIfSettled(target: Target): Promise<void> {
     if (this.#onSettled === null || !(await hasNothingOpen(this.#core, target))) return;
-    this.#toTell.set(transactionKey(target), target);
-    await this.#tellSettled();
+    await this.#tell(transactionKey(target), target);
   }
 
   /** REQUIRES: `closing` has aborted. */
@@ -103,6 +108,7 @@ export class Background {
         nextAtMs = Math.min(nextAtMs, await this.#collectOpen(namespace, start));
         nextAtMs = Math.min(nextAtMs, await this.#collectOutbox(namespace, start));
       }
+      if (start) this.#untried ??= new Set();
       return nextAtMs - core.clock.now();
     } catch {
       // Storage refused a read: the next look tries again.
@@ -114,12 +120,14 @@ export class Background {
     const core = this.#core;
     let nextAtMs = Number.POSITIVE_INFINITY;
     const retries = new Map<string, Retry>();
+    const untried = this.#untried;
     for await (const entry of openEntries(core.store, namespace)) {
       const back =
         entry.waitsFor === "tool" && core.tools.find(entry.tool, entry.namespace) !== null;
-      if (back || (entry.nextAtMs !== null && isDue(core, entry.nextAtMs))) {
-        const target = { transaction: entry.transaction, namespace };
-        const key = transactionKey(target);
+      const target = { transaction: entry.transaction, namespace };
+      const key = transactionKey(target);
+      const fresh = untried === null || untried.has(key);
+      if (back || (entry.nextAtMs !== null && (fresh || isDue(core, entry.nextAtMs)))) {
         const retry = retries.get(key) ?? { target, due: [] };
         retry.due.push(entry);
         retries.set(key, retry);
@@ -152,10 +160,12 @@ export class Background {
           this.#deliveries.add(transactionKey(target), target);
         await retryOpen(core, target, due);
       });
+      this.#untried?.delete(transactionKey(target));
       // Outside the lock: the driver may settle more of this transaction in answer.
       await this.tellIfSettled(target);
     } catch {
-      // Stopped, or a storage error.
+      // Stopped, fenced, or a storage error.
+      this.#untried?.add(transactionKey(target));
     }
   }
 
@@ -176,12 +186,18 @@ export class Background {
   async #tellSettled(): Promise<void> {
     for (const [key, target] of [...this.#toTell]) {
       if (this.#core.closing.aborted) return;
-      try {
-        await this.#onSettled?.(target.transaction, target.namespace);
-        this.#toTell.delete(key);
-      } catch {
-        // Stays in the map: the next look tells it again.
-      }
+      // Another look may have taken it meanwhile.
+      if (this.#toTell.delete(key)) await this.#tell(key, target);
+    }
+  }
+
+  /** Each lane tells its own: one that takes long holds up no other. */
+  async #tell(key: string, target: Target): Promise<void> {
+    try {
+      await this.#onSettled?.(target.transaction, target.namespace);
+    } catch {
+      // The next look tells it again.
+      this.#toTell.set(key, target);
     }
   }
 }
