@@ -1,7 +1,8 @@
 // Goal: docs/recovery.md is true. Method: its console blocks are run in their order against a data
-// directory with one order in it; the lines below a command must be found in what it prints, and a
+// directory with one order in it, and on a server of such a directory; the lines below a command must be found in what it prints, and a
 // command ends with exit code 0 unless the page says otherwise.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { createEngine, type ToolShape } from "@agenttx/engine";
 import { createRecovery, type RecoveryOptions } from "@agenttx/recovery";
 import { openStore } from "@agenttx/storage";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 
 const BIN = fileURLToPath(new URL("../../packages/cli/bin/agenttx.js", import.meta.url));
 const TOOLS = fileURLToPath(new URL("./fixtures/order-tools.mjs", import.meta.url));
@@ -23,7 +24,7 @@ interface Shown {
 
 let place: string;
 
-beforeAll(async () => {
+beforeEach(async () => {
   place = mkdtempSync(join(tmpdir(), "agenttx-docs-"));
   mkdirSync(join(place, "world"));
   process.env.ORDER_WORLD = join(place, "world");
@@ -41,14 +42,43 @@ beforeAll(async () => {
   await engine.close();
 });
 
-afterAll(() => {
+afterEach(() => {
   delete process.env.ORDER_WORLD;
+  delete process.env.AGENTTX_SERVER;
   rmSync(place, { recursive: true, force: true });
 });
 
 it("does what the page shows, command by command", () => {
   const shown = commandsOf(PAGE);
   expect(shown.length).toBeGreaterThan(10);
+  runAll(shown);
+}, 120_000);
+
+it("does the same on a running server", async () => {
+  const server = spawn(
+    process.execPath,
+    [BIN, "serve", "--listen", "127.0.0.1:0", "--http-listen", "off", "--tools", TOOLS, "--json"],
+    {
+      env: { ...process.env, AGENTTX_DATA_DIR: join(place, "data") },
+      stdio: ["ignore", "pipe", "ignore"],
+    },
+  );
+  const ended = new Promise((resolve) => server.once("close", resolve));
+  try {
+    const [line] = (await once(server.stdout, "data")) as [Buffer];
+    process.env.AGENTTX_SERVER = (JSON.parse(String(line)) as { grpc: string }).grpc;
+    // The page says which commands work on a data directory alone.
+    const local = /^(drill|audit)\b|^resume --tools/;
+    const shown = commandsOf(PAGE).filter(({ command }) => !local.test(command));
+    expect(shown.length).toBeGreaterThan(8);
+    runAll(shown);
+  } finally {
+    server.kill("SIGTERM");
+    await ended;
+  }
+}, 120_000);
+
+function runAll(shown: readonly Shown[]): void {
   let effect = "";
   for (const { command, exitCode, expected } of shown) {
     // The page says so in its text: the van was there between plan and apply.
@@ -59,7 +89,7 @@ it("does what the page shows, command by command", () => {
     const printed = `${run.stdout}${run.stderr}`.replace(/ +/g, " ");
     for (const line of expected) expect(printed, command).toContain(line.replace(/ +/g, " "));
   }
-}, 120_000);
+}
 
 it("names every state and every kind of resolution", () => {
   const table = PAGE.replace(/ +/g, " ");

@@ -225,7 +225,7 @@ describe("a token that is revoked while a stream is open", () => {
       const { requestStream, responseStream } = agentTxService[name];
       return requestStream || responseStream;
     });
-    const finite = ["getAudit"];
+    const finite = ["getAudit", "getWorkflowAudit"];
     expect([...endless, ...finite].sort()).toEqual([...streams].sort());
   });
 

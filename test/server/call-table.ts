@@ -167,7 +167,7 @@ export const ROWS: Readonly<Record<CallName, Row>> = {
   },
   listWorkflows: {
     scope: "read",
-    request: () => ({ pageSize: 0, pageToken: "" }),
+    request: () => ({ pageSize: 0, pageToken: "", states: [] }),
     foreign: (answer: { workflows: { owner: string }[] }) =>
       answer.workflows.every(({ owner }) => owner !== "owner"),
   },
@@ -212,6 +212,11 @@ export const ROWS: Readonly<Record<CallName, Row>> = {
   resumeRecovery: {
     scope: "operate",
     request: () => ({ ...OWN_FLOW, actor: "" }),
+    foreign: "NOT_FOUND",
+  },
+  getWorkflowAudit: {
+    scope: "read",
+    request: () => ({ ...OWN_FLOW, history: false }),
     foreign: "NOT_FOUND",
   },
   replayWorkflow: { scope: "read", request: () => OWN_FLOW, foreign: "NOT_FOUND" },

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type AgentTxClient, createClient } from "@agenttx/client";
 import { defineTool, type ToolShape } from "@agenttx/engine";
-import type { UndoResult } from "@agenttx/model";
+import type { UndoResult, WorkflowState } from "@agenttx/model";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ServerPlace } from "./server-process.js";
@@ -16,6 +16,8 @@ import { startTestServer, type TestServer } from "./test-server.js";
 const CLI = fileURLToPath(new URL("../../packages/cli/bin/agenttx.js", import.meta.url));
 const booked = new Map<string, "booked" | "cancelled">();
 let collected = false;
+/** What a cancellation waits for. */
+let held: Promise<void> = Promise.resolve();
 
 const book = defineTool({
   name: "carrier.book",
@@ -25,7 +27,8 @@ const book = defineTool({
     booked.set(idempotencyKey, "booked");
     return { booking: booked.size };
   },
-  compensate(_call, { idempotencyKey }): UndoResult {
+  async compensate(_call, { idempotencyKey }): Promise<UndoResult> {
+    await held;
     if (collected) return { status: "dirty", expected: "booked", found: "collected" };
     booked.set(idempotencyKey, "cancelled");
     return { status: "undone" };
@@ -38,6 +41,7 @@ let client: AgentTxClient;
 beforeEach(async () => {
   booked.clear();
   collected = false;
+  held = Promise.resolve();
   at = await startTestServer({}, [book]);
   client = createClient({ address: at.address });
 });
@@ -69,21 +73,109 @@ describe("recovery over the wire", () => {
     const view = await recovery.apply(plan, { actor: "ops" });
     expect(view).toMatchObject({ state: "Running", revision: 2 });
     expect([...booked.values()]).toEqual(["cancelled"]);
-    // The same plan again is harmless: it was carried out.
-    await expect(recovery.apply(plan, { actor: "ops" })).rejects.toMatchObject({
-      code: "WORKFLOW_STATE",
-    });
+    // The same plan again is harmless: it was carried out, and the answer may have been lost.
+    expect(await recovery.apply(plan, { actor: "ops" })).toEqual(view);
+    expect(view.revisions.map(({ planDigest }) => planDigest)).toEqual([null, plan.digest]);
     await expect(first.step("carrier.book", { order: "late" })).rejects.toMatchObject({
       code: expect.stringMatching(/STALE_OWNER|TRANSACTION_FROZEN|TRANSACTION_ENDED/),
     });
     const second = await recovery.workflows.open("A-1");
     expect(second.transaction.nextStep).toBe(1);
     await second.step("carrier.book", { order: "A-1" });
-    expect(await second.commit()).toMatchObject({ status: "COMMITTED", stepsCommitted: 1 });
+    const committed = await second.commit();
+    expect(committed).toMatchObject({ status: "COMMITTED", stepsCommitted: 1 });
+    expect(await second.commit()).toEqual(committed);
+    expect(await recovery.apply(plan, { actor: "ops" })).toMatchObject({ revision: 2 });
     expect([...booked.values()]).toEqual(["cancelled", "booked"]);
     expect(await recovery.workflows.get("A-1")).toMatchObject({ transactionStatus: "COMMITTED" });
     expect((await recovery.replay("A-1")).effects).toBeDefined();
     expect((await recovery.workflows.list()).map(({ id }) => id)).toEqual(["A-1"]);
+    const { revisions } = await recovery.explain("A-1");
+    expect(
+      revisions.map(({ revision, history }) => [
+        revision,
+        history.flatMap((one) => (one.kind === "workflow" ? [one.event] : [])),
+      ]),
+    ).toEqual([
+      [1, ["started", "checkpoint", "frozen", "classified", "compensated"]],
+      [2, ["resumed", "finished"]],
+    ]);
+    const chain = await fetch(`${at.httpUrl}/v1/workflows/A-1/audit`);
+    const entries = (await chain.text())
+      .split("\n")
+      .flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
+    expect(new Set(entries.map(({ revision }) => revision))).toEqual(new Set([1, 2]));
+    expect(entries.every(({ hash }) => Buffer.from(hash, "base64").length === 32)).toBe(true);
+  });
+
+  it("shows how far it is while it runs, and answers a caller that comes again", async () => {
+    const order = await untilTheException("A-6");
+    await order.step("carrier.book", { order: "second" });
+    const { recovery } = client;
+    await recovery.freeze("A-6", BY);
+    const plan = await recovery.plan("A-6");
+    let letGo = () => {};
+    held = new Promise((resolve) => {
+      letGo = resolve;
+    });
+    const impatient = createClient({ address: at.address, transport: "unary", deadlineMs: 300 });
+    try {
+      const late = impatient.recovery.apply(plan, { actor: "ops" });
+      await expect(late).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      const stop = new AbortController();
+      const stopped = recovery.apply(plan, { actor: "ops", signal: stop.signal });
+      stop.abort();
+      await expect(stopped).rejects.toMatchObject({ code: "ABORTED_BY_SIGNAL" });
+      // The newest one is being undone; the one before it was not tried yet.
+      expect(await recovery.workflows.get("A-6")).toMatchObject({
+        state: "Compensating",
+        recovery: { untried: [plan.undo[1]?.effectId, plan.undo[0]?.effectId] },
+      });
+      expect((await recovery.workflows.list({ states: ["Compensating"] })).length).toBe(1);
+      const again = recovery.apply(plan, { actor: "ops" });
+      letGo();
+      expect(await again).toMatchObject({ state: "Running", revision: 2 });
+      expect([...booked.values()]).toEqual(["cancelled", "cancelled"]);
+    } finally {
+      letGo();
+      await impatient.close();
+    }
+  });
+
+  it("lists by state, and what is open in pages", async () => {
+    const order = await untilTheException("A-7");
+    await order.step("carrier.book", { order: "second" });
+    await untilTheException("A-8");
+    collected = true;
+    const { recovery } = client;
+    await recovery.freeze("A-7", BY);
+    await recovery.apply(await recovery.plan("A-7"), { actor: "ops" });
+    const ids = async (...states: WorkflowState[]) =>
+      (await recovery.workflows.list({ states })).map(({ id }) => id);
+    expect(await ids("Reconciliation")).toEqual(["A-7"]);
+    expect(await ids("Frozen", "Recovered")).toEqual([]);
+    expect(await ids("Running")).toEqual(["A-8"]);
+    expect(await ids("Running", "Reconciliation")).toEqual(["A-7", "A-8"]);
+    const url = `${at.httpUrl}/v1/reconciliation?workflowId=A-7&pageSize=1`;
+    interface Page {
+      readonly items: readonly { readonly effect: { readonly effectId: string } }[];
+      readonly nextPageToken?: string;
+    }
+    // Read by the expectations below.
+    const page = async (from: string) => (await (await fetch(from)).json()) as Page;
+    const first = await page(url);
+    expect(first.items).toHaveLength(1);
+    const second = await page(`${url}&pageToken=${first.nextPageToken}`);
+    expect(second.nextPageToken ?? "").toBe("");
+    expect(second.items[0]?.effect.effectId).not.toBe(first.items[0]?.effect.effectId);
+    const foreign = `${at.httpUrl}/v1/reconciliation?workflowId=A-8&pageToken=${first.nextPageToken}`;
+    expect((await fetch(foreign)).status).toBe(400);
+    expect((await fetch(`${at.httpUrl}/v1/workflows?states=running`)).status).toBe(400);
+    const all = await recovery.reconciliation.list("A-7");
+    expect(all.map(({ effect }) => effect.effectId)).toHaveLength(2);
+    await expect(recovery.workflows.list({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "ABORTED_BY_SIGNAL",
+    });
   });
 
   it("sends a collected parcel to a person, and goes on by itself when it is resolved", async () => {
@@ -307,6 +399,13 @@ it("is operated with the command line, as a data directory is", async () => {
   const replay = await agenttx("replay", "D-1");
   expect(replay).toMatchObject({ code: 0, said: { consistent: true } });
   expect(await agenttx("resume")).toMatchObject({ code: 2 });
+  const told = await agenttx("explain", "D-1");
+  expect(told).toMatchObject({ code: 0, said: { type: "explain-workflow", workflow: "D-1" } });
+  const { revisions } = told.said as { revisions: { transaction: string; history: unknown[] }[] };
+  expect(revisions.map(({ history }) => history.length > 0)).toEqual([true, true]);
+  const one = await agenttx("explain", revisions[0]?.transaction ?? "");
+  expect(one).toMatchObject({ code: 0, said: { entries: revisions[0]?.history } });
+  expect(await agenttx("explain", "none")).toMatchObject({ code: 3 });
 }, 60_000);
 
 it("goes on by itself after a kill -9 in the middle of an apply, and undoes each effect once", async () => {

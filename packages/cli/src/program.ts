@@ -110,9 +110,11 @@ function addQueries(program: Command, setExitCode: (code: number) => void): void
         ),
       );
     });
-  common(program.command("explain"))
-    .argument("<id>", "transaction")
-    .description("tell the story of a transaction and the reason of each decision")
+  remote(common(program.command("explain")))
+    .argument("<id>", "transaction or workflow")
+    .description(
+      "tell the story of a transaction, or of a workflow, and the reason of each decision",
+    )
     .action(async (id, _options, command) => {
       setExitCode(
         await within(command, async (context) =>

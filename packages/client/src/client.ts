@@ -21,6 +21,7 @@ import {
   type TransactionSummary,
 } from "./operators.js";
 import { type ClientOptions, resolveOptions } from "./options.js";
+import { streamReader } from "./read-stream.js";
 import { ClientRecovery } from "./recovery.js";
 import { SessionTransport } from "./session-transport.js";
 import type { ToolLike } from "./tool-types.js";
@@ -88,7 +89,8 @@ export function createClient<const Tools extends readonly ToolLike[] = readonly 
     resolved.transport === "session"
       ? new SessionTransport(channel, resolved)
       : new UnaryTransport(caller);
-  const history = (id: string) => readHistory(channel, resolved, id);
+  const read = streamReader(channel, resolved);
+  const history = (id: string) => readHistory(read, id);
   const parts: HandleParts = { transport, history };
   const workers = new Set<WorkLoop>();
   const close = async () => {
@@ -107,7 +109,7 @@ export function createClient<const Tools extends readonly ToolLike[] = readonly 
     effects: (id) => listEffects(caller, id),
     unresolved: ({ limit = 100 } = {}) => listUnresolved(caller, limit),
     resolveEffect: (id, resolution) => resolveEffect(caller, id, resolution),
-    recovery: new ClientRecovery(caller, parts),
+    recovery: new ClientRecovery(caller, read, parts),
     serve: (serve) => {
       const worker = new WorkLoop({ client: channel, caller }, resolved, serve);
       workers.add(worker);

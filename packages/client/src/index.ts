@@ -4,7 +4,7 @@ export type { AgentTxClient, BeginClientOptions } from "./client.js";
 export { createClient } from "./client.js";
 export type { HistoryEntry, Resolution, TransactionSummary } from "./operators.js";
 export type { ClientOptions, TlsOptions } from "./options.js";
-export type { StartClientWorkflow } from "./recovery.js";
+export type { ClientWorkflowStory, StartClientWorkflow } from "./recovery.js";
 export { ClientRecovery } from "./recovery.js";
 export type { AgentAction, AgentMemory, AgentRun, AgentTransaction } from "./run-agent.js";
 export { runAgent } from "./run-agent.js";

@@ -8,9 +8,8 @@ import {
   statusFromWire,
   type transactions,
 } from "@agenttx/wire";
-import type { Client, ServiceError } from "@grpc/grpc-js";
-import { callError } from "./call-error.js";
-import type { ResolvedOptions } from "./options.js";
+import type { ReadStream } from "./read-stream.js";
+import type { CallOptions } from "./transport.js";
 import type { UnaryCaller } from "./unary-transport.js";
 
 export interface TransactionSummary {
@@ -84,9 +83,10 @@ export async function resolveEffect(
   caller: UnaryCaller,
   effectId: string,
   { kind, actor = "", note }: Resolution,
+  options: CallOptions = {},
 ): Promise<EffectRecord> {
   const request = { effectId, kind, actor, note };
-  const { effect } = await caller.call(agentTxService.resolveEffect, request);
+  const { effect } = await caller.call(agentTxService.resolveEffect, request, options);
   return effectFromWire(effect as effects.Effect);
 }
 
@@ -122,26 +122,11 @@ function summaryFromWire(message: transactions.TransactionSummary): TransactionS
 }
 
 /** What ran, what was undone and why, from the audit chain; calls no tool. */
-export function readHistory(
-  client: Client,
-  options: ResolvedOptions,
+export async function readHistory(
+  read: ReadStream,
   transactionId: string,
 ): Promise<readonly HistoryEntry[]> {
-  const { path, requestSerialize, responseDeserialize } = agentTxService.getAudit;
-  const stream = client.makeServerStreamRequest(
-    path,
-    requestSerialize,
-    responseDeserialize,
-    { transactionId, fromSeq: 0n, history: true },
-    options.metadata(),
-    { deadline: Date.now() + options.deadlineMs },
-  );
-  return new Promise((resolve, reject) => {
-    const entries: HistoryEntry[] = [];
-    stream.on("data", ({ payloadJson }: effects.GetAuditResponse) => {
-      entries.push(JSON.parse(payloadJson) as HistoryEntry);
-    });
-    stream.on("error", (error: ServiceError) => reject(callError(error, options.address)));
-    stream.on("end", () => resolve(entries));
-  });
+  const request = { transactionId, fromSeq: 0n, history: true };
+  const entries = await read(agentTxService.getAudit, request);
+  return entries.map(({ payloadJson }) => JSON.parse(payloadJson) as HistoryEntry);
 }

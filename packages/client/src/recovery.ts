@@ -10,6 +10,8 @@ import {
   type JsonObject,
   type ReconciliationItem,
   type RecoveryPlan,
+  type RevisionEntry,
+  type WorkflowState,
   type WorkflowView,
 } from "@agenttx/model";
 import {
@@ -20,7 +22,8 @@ import {
   workflowFromWire,
   type workflows,
 } from "@agenttx/wire";
-import { pages, type Resolution, resolveEffect } from "./operators.js";
+import { type HistoryEntry, pages, type Resolution, resolveEffect } from "./operators.js";
+import type { ReadStream } from "./read-stream.js";
 import { required } from "./required.js";
 import { type CallSignal, ClientTransaction, fetchView, type HandleParts } from "./transaction.js";
 import type { UnaryCaller } from "./unary-transport.js";
@@ -36,13 +39,21 @@ export interface StartClientWorkflow extends CallSignal {
   readonly owner?: string;
 }
 
+/** The story of a workflow: the failed execution stands next to the new revision (C9). */
+export interface ClientWorkflowStory {
+  readonly workflow: string;
+  readonly revisions: readonly (RevisionEntry & { readonly history: readonly HistoryEntry[] })[];
+}
+
 export class ClientRecovery {
   readonly #caller: UnaryCaller;
+  readonly #read: ReadStream;
   readonly #parts: HandleParts;
 
   /** Internal: `client.recovery`. */
-  constructor(caller: UnaryCaller, parts: HandleParts) {
+  constructor(caller: UnaryCaller, read: ReadStream, parts: HandleParts) {
     this.#caller = caller;
+    this.#read = read;
     this.#parts = parts;
   }
 
@@ -84,11 +95,18 @@ export class ClientRecovery {
       ),
     get: async (id: string, options: CallSignal = {}): Promise<WorkflowView> =>
       workflowFromWire(await this.#get(id, options)),
-    /** In the order of their ids; at most `limit` (default 100). */
-    list: ({ limit = 100 }: { readonly limit?: number } = {}): Promise<readonly WorkflowView[]> =>
+    /** In the order of their ids; at most `limit` (default 100), in one of `states` when given. */
+    list: ({
+      limit = 100,
+      states = [],
+      ...signal
+    }: CallSignal & {
+      readonly limit?: number;
+      readonly states?: readonly WorkflowState[];
+    } = {}): Promise<readonly WorkflowView[]> =>
       pages(limit, async (pageSize, pageToken) => {
-        const request = { pageSize, pageToken };
-        const page = await this.#caller.call(agentTxService.listWorkflows, request);
+        const request = { pageSize, pageToken, states: [...states] };
+        const page = await this.#caller.call(agentTxService.listWorkflows, request, signal);
         return { found: page.workflows.map(workflowFromWire), next: page.nextPageToken };
       }),
     checkpoints: async (id: string, options: CallSignal = {}): Promise<readonly Checkpoint[]> => {
@@ -100,14 +118,18 @@ export class ClientRecovery {
 
   readonly reconciliation = {
     /** What is open in a workflow, with evidence; oldest first. */
-    list: async (id: string, options: CallSignal = {}): Promise<readonly ReconciliationItem[]> => {
-      const request = { workflowId: id, pageSize: 0, pageToken: "" };
-      const answer = await this.#caller.call(agentTxService.listReconciliation, request, options);
-      return answer.items.map(itemFromWire);
-    },
+    list: (id: string, options: CallSignal = {}): Promise<readonly ReconciliationItem[]> =>
+      pages(Number.POSITIVE_INFINITY, async (pageSize, pageToken) => {
+        const request = { workflowId: id, pageSize, pageToken };
+        const page = await this.#caller.call(agentTxService.listReconciliation, request, options);
+        return { found: page.items.map(itemFromWire), next: page.nextPageToken };
+      }),
     /** Records what became of an effect; the workflow goes on when it was the last one. */
-    resolve: (effectId: string, resolution: Resolution): Promise<EffectRecord> =>
-      resolveEffect(this.#caller, effectId, resolution),
+    resolve: (
+      effectId: string,
+      resolution: Resolution,
+      options: CallSignal = {},
+    ): Promise<EffectRecord> => resolveEffect(this.#caller, effectId, resolution, options),
   };
 
   /** Stops new work of a running workflow: from now on its owner is refused everywhere. */
@@ -138,7 +160,10 @@ export class ClientRecovery {
     return JSON.parse(planJson) as RecoveryPlan;
   }
 
-  /** Carries the plan out, as far as it goes now. PLAN_CHANGED: its basis is another by now. */
+  /**
+   * Carries the plan out, as far as it goes now; repeating it is harmless. PLAN_CHANGED: its basis is
+   * another by now. Past the deadline, or after a signal, it goes on; `workflows.get` shows how far.
+   */
   async apply(
     plan: Pick<RecoveryPlan, "workflow" | "checkpoint" | "digest">,
     options: CallSignal & { readonly actor?: string; readonly resume?: boolean } = {},
@@ -160,6 +185,22 @@ export class ClientRecovery {
     const request = { workflowId: id, actor };
     const { workflow } = await this.#caller.call(agentTxService.resumeRecovery, request, options);
     return workflowFromWire(required(workflow, "workflow"));
+  }
+
+  /** What happened in each revision and why, from the audit alone (C13). */
+  async explain(id: string, options: CallSignal = {}): Promise<ClientWorkflowStory> {
+    const { revisions } = workflowFromWire(await this.#get(id, options));
+    const request = { workflowId: id, history: true };
+    const entries = await this.#read(agentTxService.getWorkflowAudit, request, options);
+    return {
+      workflow: id,
+      revisions: revisions.map((entry) => ({
+        ...entry,
+        history: entries
+          .filter(({ revision }) => revision === entry.revision)
+          .map(({ payloadJson }) => JSON.parse(payloadJson) as HistoryEntry),
+      })),
+    };
   }
 
   /** The recorded facts and decisions once more, as JSON; calls no tool and no model (C13). */

@@ -17,6 +17,8 @@ export interface RevisionEntry {
   /** Null for the first one. */
   readonly base: CheckpointRef | null;
   readonly startedAtMs: number;
+  /** Of the plan whose application it is; null for the first one. */
+  readonly planDigest: string | null;
 }
 
 export interface WorkflowView {
@@ -38,8 +40,10 @@ export interface WorkflowView {
     readonly reason: string;
     readonly requestedAtMs: number;
     readonly checkpoint: CheckpointRef | null;
-    /** Effects that are still open: progress, and what is waited for. */
+    /** Effects that are still open: what is waited for. */
     readonly open: readonly string[];
+    /** Effects that the plan undoes and that were not tried yet: how far it is. */
+    readonly untried: readonly string[];
     /** Why it does not go on although nothing is open. */
     readonly problem: string | null;
   } | null;

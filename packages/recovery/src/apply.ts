@@ -14,7 +14,10 @@ export interface ApplyOptions {
   readonly resume?: boolean;
 }
 
-/** Frozen -> Compensating or Reconciliation. Throws PLAN_CHANGED and WORKFLOW_STATE. */
+/**
+ * Frozen -> Compensating or Reconciliation. A plan that is being carried out, or was, changes nothing:
+ * its answer may have been lost. Throws PLAN_CHANGED and WORKFLOW_STATE.
+ */
 export async function classify(
   core: RecoveryCore,
   plan: Pick<RecoveryPlan, "workflow" | "namespace" | "checkpoint" | "digest">,
@@ -22,6 +25,7 @@ export async function classify(
 ): Promise<WorkflowRecord> {
   const record = await readWorkflow(core, plan.workflow, plan.namespace);
   if (record.run?.digest === plan.digest) return record;
+  if (record.revisions.some(({ planDigest }) => planDigest === plan.digest)) return record;
   const { state } = record.recovery;
   if (state !== "Frozen" || record.run === null) throw notFrozen(record);
   const { revision, step } = plan.checkpoint;

@@ -29,7 +29,7 @@ export async function readAttention(core: RecoveryCore, limit: number): Promise<
   const nowMs = core.clock.now();
   let looked = 0;
   for (const namespace of await namespacesOf(core.store)) {
-    for await (const workflow of workflowsAtWork(core, namespace)) {
+    for await (const workflow of workflowsAtWork(core, { namespace })) {
       if (looked === limit) return { states, capped: true };
       looked += 1;
       const { state, changedAtMs } = await changeOf(core, workflow, namespace);

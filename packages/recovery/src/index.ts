@@ -14,7 +14,7 @@ export { defineInvariant } from "./invariant.js";
 export type { Migration, MigrationState } from "./migrations.js";
 export type { LocalMutation, RecoveryPlan } from "./plan.js";
 export type { Evidence, ReconciliationItem } from "./reconciliation.js";
-export type { PlanOptions, RecoveryOptions } from "./recovery.js";
+export type { ListWorkflows, PlanOptions, RecoveryOptions } from "./recovery.js";
 export { createRecovery, Recovery } from "./recovery.js";
 export type { ResumeReport } from "./resume-all.js";
 export type { Fact, RevisionStory, WorkflowReplay, WorkflowStory } from "./story.js";

@@ -74,7 +74,8 @@ export function asRunning(
   const moved = advanceRecovery(record.recovery, { type: "resume", revision }, nowMs);
   if (!moved.ok) throw new AgentTxError("WORKFLOW_STATE", moved.rejection.message);
   const base = record.run?.checkpoint ?? null;
-  const entry = { revision, transaction, base, startedAtMs: nowMs };
+  const planDigest = record.run?.digest ?? null;
+  const entry = { revision, transaction, base, startedAtMs: nowMs, planDigest };
   return {
     ...record,
     recovery: moved.record,

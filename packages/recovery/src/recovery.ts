@@ -2,7 +2,7 @@
 
 import type { Clock, Engine, ToolShape } from "@agenttx/engine";
 import { systemClock } from "@agenttx/engine";
-import { AgentTxError, type EffectRecord, type Store } from "@agenttx/model";
+import { AgentTxError, type EffectRecord, type Store, type WorkflowState } from "@agenttx/model";
 import { type ApplyOptions, classify } from "./apply.js";
 import { type Attention, readAttention } from "./attention.js";
 import { type Checkpoint, readCheckpoints } from "./checkpoint.js";
@@ -50,6 +50,14 @@ interface InNamespace {
   readonly namespace?: string;
 }
 
+export interface ListWorkflows extends InNamespace {
+  /** The last id of the page before. */
+  readonly after?: string;
+  readonly limit?: number;
+  /** Default: any. Without Running only what is in recovery is read. */
+  readonly states?: readonly WorkflowState[];
+}
+
 export interface PlanOptions extends InNamespace {
   /** Default: the newest validated one that can be restored. */
   readonly checkpoint?: CheckpointChoice;
@@ -90,12 +98,9 @@ export class Recovery {
     get: async (id: string, options: InNamespace = {}): Promise<WorkflowView> =>
       viewOf(this.#core, await readWorkflow(this.#core, id, options.namespace ?? "")),
     /** In the order of their ids; at most `limit` (default 100, up to 1,000). */
-    list: async (
-      page: InNamespace & { readonly after?: string; readonly limit?: number } = {},
-    ): Promise<readonly WorkflowView[]> => {
+    list: async (page: ListWorkflows = {}): Promise<readonly WorkflowView[]> => {
       const limit = Math.min(Math.max(page.limit ?? 100, 1), 1_000);
-      const { namespace = "", after } = page;
-      const where = { namespace, limit, ...(after === undefined ? {} : { after }) };
+      const where = { ...page, namespace: page.namespace ?? "", limit };
       const records = await listWorkflows(this.#core, where);
       return Promise.all(records.map((record) => viewOf(this.#core, record)));
     },
@@ -140,7 +145,7 @@ export class Recovery {
   /**
    * Carries the plan out, as far as it goes now: to the new revision, to Reconciliation with what
    * needs a person or a retry, or to Recovered with `resume: false`. Repeating it with the same plan
-   * is harmless. Throws PLAN_CHANGED, WORKFLOW_STATE, MIGRATION_MISSING; nothing was changed then.
+   * is harmless, also when it was carried out. Throws PLAN_CHANGED, WORKFLOW_STATE, MIGRATION_MISSING; nothing was changed then.
    */
   async apply(
     plan: Pick<RecoveryPlan, "workflow" | "namespace" | "checkpoint" | "digest">,

@@ -32,7 +32,7 @@ export async function resumeAll(
   for (const namespace of await namespacesOf(core.store)) {
     // Collected first: going on removes entries from the list that is read.
     const queue: string[] = [];
-    for await (const workflow of workflowsAtWork(core, namespace)) queue.push(workflow);
+    for await (const workflow of workflowsAtWork(core, { namespace })) queue.push(workflow);
     report.found += queue.length;
     const work = async (): Promise<void> => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {

@@ -3,7 +3,7 @@
 import type { WorkflowView } from "@agenttx/model";
 import type { RecoveryCore } from "./core.js";
 import { statusOf } from "./finish.js";
-import { ledgersOnce, lineageOf, unsettledOf } from "./lineage.js";
+import { ledgersOnce, lineageOf, scopeOf, unsettledOf } from "./lineage.js";
 import { currentRevision, type WorkflowRecord } from "./workflow-record.js";
 
 export type { WorkflowView } from "@agenttx/model";
@@ -31,7 +31,7 @@ export async function viewOf(core: RecoveryCore, record: WorkflowRecord): Promis
             reason: recovery.request?.reason ?? "",
             requestedAtMs: run.requestedAtMs,
             checkpoint: run.checkpoint,
-            open: await openEffects(core, record),
+            ...(await progressOf(core, record)),
             problem: run.problem,
           },
     createdAtMs: record.createdAtMs,
@@ -39,7 +39,10 @@ export async function viewOf(core: RecoveryCore, record: WorkflowRecord): Promis
   };
 }
 
-async function openEffects(core: RecoveryCore, record: WorkflowRecord): Promise<readonly string[]> {
-  const { open } = await unsettledOf(ledgersOnce(core), lineageOf(record), []);
-  return open.map(({ effectId }) => effectId);
+async function progressOf(core: RecoveryCore, record: WorkflowRecord) {
+  const lineage = lineageOf(record);
+  const checkpoint = record.run?.checkpoint ?? null;
+  const scope = checkpoint === null ? [] : scopeOf(lineage, checkpoint);
+  const { open, untried } = await unsettledOf(ledgersOnce(core), lineage, scope);
+  return { open: open.map(({ effectId }) => effectId), untried };
 }

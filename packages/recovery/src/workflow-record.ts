@@ -72,7 +72,15 @@ export function decodeWorkflow(bytes: Uint8Array): WorkflowRecord {
   const fencingToken = BigInt(`${recovery.fencingToken}`);
   // Written by encodeWorkflow alone, which takes a whole record.
   const record = members as unknown as WorkflowRecord;
-  return { ...record, recovery: { ...record.recovery, fencingToken } };
+  return {
+    ...record,
+    recovery: { ...record.recovery, fencingToken },
+    // Records from before it was kept have none.
+    revisions: record.revisions.map((entry) => ({
+      ...entry,
+      planDigest: entry.planDigest ?? null,
+    })),
+  };
 }
 
 /** The writes that make this record the durable one (J2). */

@@ -6,7 +6,13 @@
 //      right before, and the workflow's turn in this process is held.
 
 import type { RevisionName } from "@agenttx/engine";
-import { AgentTxError, type RecordEntry, type RecordWrite, type Write } from "@agenttx/model";
+import {
+  AgentTxError,
+  type RecordEntry,
+  type RecordWrite,
+  type WorkflowState,
+  type Write,
+} from "@agenttx/model";
 import type { RecoveryCore } from "./core.js";
 import { type WorkflowEvent, workflowAudit } from "./workflow-audit.js";
 import {
@@ -97,25 +103,51 @@ export function staleOwner(workflow: string, given: bigint, expected: bigint): A
   );
 }
 
-/** Workflows in the order of their ids, after `after`. */
+/**
+ * Workflows in the order of their ids, after `after`; with `states` those that are in one of them.
+ * Without Running among those, only the workflows at work are read.
+ */
 export async function listWorkflows(
   core: RecoveryCore,
-  page: { readonly namespace: string; readonly after?: string; readonly limit: number },
+  page: {
+    readonly namespace: string;
+    readonly after?: string;
+    readonly limit: number;
+    readonly states?: readonly WorkflowState[];
+  },
 ): Promise<WorkflowRecord[]> {
+  const { states, limit } = page;
   const found: WorkflowRecord[] = [];
-  for await (const { value } of metaAfter(core, WORKFLOW_PREFIX, page)) {
-    found.push(decodeWorkflow(value));
-    if (found.length >= page.limit) break;
+  const all = states === undefined || states.includes("Running");
+  for await (const record of all ? everyWorkflow(core, page) : recordsAtWork(core, page)) {
+    if (states?.includes(record.recovery.state) === false) continue;
+    found.push(record);
+    if (found.length >= limit) break;
   }
   return found;
 }
 
-/** Ids of workflows that a start must look at (J2). */
+interface From {
+  readonly namespace: string;
+  readonly after?: string;
+}
+
+async function* everyWorkflow(core: RecoveryCore, from: From): AsyncGenerator<WorkflowRecord> {
+  for await (const { value } of metaAfter(core, WORKFLOW_PREFIX, from)) yield decodeWorkflow(value);
+}
+
+async function* recordsAtWork(core: RecoveryCore, from: From): AsyncGenerator<WorkflowRecord> {
+  for await (const workflow of workflowsAtWork(core, from)) {
+    yield await readWorkflow(core, workflow, from.namespace);
+  }
+}
+
+/** Ids of workflows that a start must look at (J2), in their order, after `after`. */
 export async function* workflowsAtWork(
   core: RecoveryCore,
-  namespace: string,
+  from: From,
 ): AsyncGenerator<string, void, undefined> {
-  for await (const { name } of metaAfter(core, WORK_PREFIX, { namespace })) {
+  for await (const { name } of metaAfter(core, WORK_PREFIX, from)) {
     yield name.slice(WORK_PREFIX.length);
   }
 }

@@ -50,7 +50,7 @@ export async function startWorkflow(
       request: null,
       changedAtMs: nowMs,
     },
-    revisions: [{ revision: 1, transaction, base: null, startedAtMs: nowMs }],
+    revisions: [{ revision: 1, transaction, base: null, startedAtMs: nowMs, planDigest: null }],
     run: null,
     createdAtMs: nowMs,
     finished: null,

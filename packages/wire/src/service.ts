@@ -127,6 +127,11 @@ export const agentTxService = {
     workflows.ResumeRecoveryRequest,
     workflows.ResumeRecoveryResponse,
   ),
+  getWorkflowAudit: method(
+    "getWorkflowAudit",
+    workflows.GetWorkflowAuditRequest,
+    workflows.GetWorkflowAuditResponse,
+  ),
   replayWorkflow: method(
     "replayWorkflow",
     workflows.ReplayWorkflowRequest,

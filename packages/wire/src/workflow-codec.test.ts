@@ -40,7 +40,13 @@ const workflow: fc.Arbitrary<WorkflowView> = fc.record({
   owner: text,
   fencingToken: token.map((value) => `${value}`),
   revisions: fc.array(
-    fc.record({ revision: count, transaction: word, base: nullable(ref), startedAtMs: ms }),
+    fc.record({
+      revision: count,
+      transaction: word,
+      base: nullable(ref),
+      startedAtMs: ms,
+      planDigest: nullable(word),
+    }),
     { maxLength: 3 },
   ),
   recovery: nullable(
@@ -50,6 +56,7 @@ const workflow: fc.Arbitrary<WorkflowView> = fc.record({
       requestedAtMs: ms,
       checkpoint: nullable(ref),
       open: fc.array(word, { maxLength: 3 }),
+      untried: fc.array(word, { maxLength: 3 }),
       problem: nullable(word),
     }),
   ),

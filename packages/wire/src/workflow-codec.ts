@@ -46,6 +46,7 @@ export function workflowToWire(view: WorkflowView): WireWorkflow {
             checkpoint: refToWire(recovery.checkpoint),
             openEffects: [...recovery.open],
             problem: recovery.problem ?? "",
+            untriedEffects: [...recovery.untried],
           },
     createdAtMs: BigInt(view.createdAtMs),
     changedAtMs: BigInt(view.changedAtMs),
@@ -75,6 +76,7 @@ export function workflowFromWire(message: WireWorkflow): WorkflowView {
             requestedAtMs: Number(recovery.requestedAtMs),
             checkpoint: refFromWire(recovery.checkpoint),
             open: recovery.openEffects,
+            untried: recovery.untriedEffects,
             problem: recovery.problem === "" ? null : recovery.problem,
           },
     createdAtMs: Number(message.createdAtMs),
@@ -96,6 +98,7 @@ function revisionToWire(entry: RevisionEntry): WireRevision {
     transactionId: entry.transaction,
     base: refToWire(entry.base),
     startedAtMs: BigInt(entry.startedAtMs),
+    planDigest: entry.planDigest ?? "",
   };
 }
 
@@ -105,6 +108,7 @@ function revisionFromWire(message: WireRevision): RevisionEntry {
     transaction: message.transactionId,
     base: refFromWire(message.base),
     startedAtMs: Number(message.startedAtMs),
+    planDigest: message.planDigest === "" ? null : message.planDigest,
   };
 }
 

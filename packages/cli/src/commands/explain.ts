@@ -1,33 +1,49 @@
-// Owns `agenttx explain`: the story of a transaction and the reason of each decision, from the audit
-// journal alone (R10, C13).
+// Owns `agenttx explain`: the story of a transaction, or of a workflow revision by revision, and the
+// reason of each decision, from the audit journal alone (R10, C13).
 
 import type { HistoryEntry } from "@agenttx/engine";
 import { AgentTxError } from "@agenttx/model";
 import { explain as explainDecision } from "@agenttx/policy";
 import { EXIT } from "../exit-codes.js";
+import { type Operator, openOperator } from "../operator.js";
 import { API_VERSION, type Output, printable } from "../output.js";
 import type { CommandContext } from "../program.js";
-import { openSession } from "../session.js";
 
 const VALUE_COLUMNS = 72;
 
-/** NOT_FOUND when the journal has no entry of this transaction. */
+/** NOT_FOUND when the journal has no entry of this transaction or workflow. */
 export async function explain(context: CommandContext, id: string): Promise<number> {
-  const { output, dataDirectory } = context;
-  const session = await openSession({ dataDirectory });
+  const { output } = context;
+  const operator = await openOperator(context);
   try {
-    const entries = await session.engine.history(id);
-    if (entries.length === 0) {
-      throw new AgentTxError("NOT_FOUND", `The audit journal knows no transaction ${id}.`, {
-        details: { transaction: id },
-      });
-    }
+    const entries = await operator.history(id);
+    if (entries === null) return await explainWorkflow(output, operator, id);
     output.data({ apiVersion: API_VERSION, type: "explain", transaction: id, entries });
     for (const entry of entries) printEntry(output, entry);
     return EXIT.OK;
   } finally {
-    await session.close();
+    await operator.close();
   }
+}
+
+async function explainWorkflow(output: Output, operator: Operator, id: string): Promise<number> {
+  const revisions = await operator.story(id);
+  if (revisions === null) {
+    throw new AgentTxError(
+      "NOT_FOUND",
+      `The audit journal knows no transaction or workflow ${id}.`,
+      {
+        details: { id },
+      },
+    );
+  }
+  output.data({ apiVersion: API_VERSION, type: "explain-workflow", workflow: id, revisions });
+  for (const { revision, transaction, base, history } of revisions) {
+    const from = base === null ? "" : `, from revision ${base.revision}, step ${base.step}`;
+    output.line(output.paint("bold", `revision ${revision}${from}  ${transaction}`));
+    for (const entry of history) printEntry(output, entry);
+  }
+  return EXIT.OK;
 }
 
 /** The first line names the step and what happened; the others explain it. */
@@ -57,6 +73,10 @@ function linesOf(entry: HistoryEntry): string[] {
       const by = entry.actor === null ? "" : `, says ${entry.actor}`;
       const why = entry.why === null ? "" : ` (${entry.why})`;
       return [`effect of ${entry.tool}: ${entry.state}${by}${why}`];
+    }
+    case "workflow": {
+      const why = entry.note === "" ? [] : [entry.note];
+      return [`workflow ${entry.event}: ${entry.state}, says ${entry.actor}`, ...why];
     }
     default:
       return [`${entry.kind}${entry.note === "" ? "" : `: ${entry.note}`}`];

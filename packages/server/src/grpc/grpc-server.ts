@@ -46,6 +46,7 @@ export class GrpcServer {
       session: sessionHandler(service, authenticator, settings.inFlightMax),
       watchTransactions: streams.watch,
       getAudit: streams.audit,
+      getWorkflowAudit: streams.workflowAudit,
       pullWork: streams.pull,
     });
     this.#health.addToServer(this.#server);

@@ -1,6 +1,6 @@
 // Owns the server streams: watch, audit, work. Each stops producing while its reader is slow.
 
-import type { effects, transactions, work } from "@agenttx/wire";
+import type { effects, transactions, work, workflows } from "@agenttx/wire";
 import { Metadata, type ServerWritableStream } from "@grpc/grpc-js";
 import type { Authenticator } from "../auth/authenticator.js";
 import { requireScope, type Scope } from "../auth/principal.js";
@@ -9,6 +9,7 @@ import { audit } from "../service/operations.js";
 import type { Service } from "../service/service.js";
 import { eventToWire, watchFilter } from "../service/watch.js";
 import { readWorker } from "../service/work.js";
+import { workflowAudit } from "../service/workflow-audit.js";
 import { credentialsOf } from "./credentials.js";
 import { serviceError } from "./unary.js";
 
@@ -24,13 +25,17 @@ export class StreamFace {
   }
 
   readonly audit = (call: Stream<effects.GetAuditRequest, effects.GetAuditResponse>): void => {
-    void this.#serve(call, "getAudit", "read", async (context) => {
-      for await (const entry of audit(this.#service.deps, context, call.request)) {
-        if (call.cancelled || call.destroyed || call.writableEnded) return;
-        if (!call.write(entry)) await drained(call);
-      }
-      call.end();
-    });
+    void this.#serve(call, "getAudit", "read", (context) =>
+      sendAll(call, audit(this.#service.deps, context, call.request)),
+    );
+  };
+
+  readonly workflowAudit = (
+    call: Stream<workflows.GetWorkflowAuditRequest, workflows.GetWorkflowAuditResponse>,
+  ): void => {
+    void this.#serve(call, "getWorkflowAudit", "read", (context) =>
+      sendAll(call, workflowAudit(this.#service.deps, context, call.request)),
+    );
   };
 
   readonly watch = (
@@ -104,6 +109,18 @@ function onEnd<Request, Response>(call: Stream<Request, Response>, end: () => vo
   };
   for (const name of ["cancelled", "close", "error", "finish"]) call.on(name, once);
   if (call.cancelled || call.destroyed) once();
+}
+
+/** Waits while the reader is slow, and ends when it goes away. */
+async function sendAll<Request, Response>(
+  call: Stream<Request, Response>,
+  entries: AsyncIterable<Response>,
+): Promise<void> {
+  for await (const entry of entries) {
+    if (call.cancelled || call.destroyed || call.writableEnded) return;
+    if (!call.write(entry)) await drained(call);
+  }
+  call.end();
 }
 
 function drained<Request, Response>(call: Stream<Request, Response>): Promise<void> {

@@ -3,7 +3,7 @@
 import type { agentTxService } from "@agenttx/wire";
 import type { UnaryName } from "../service/service.js";
 
-type StreamName = "watchTransactions" | "getAudit" | "pullWork";
+type StreamName = "watchTransactions" | "getAudit" | "getWorkflowAudit" | "pullWork";
 
 export interface Route<Name extends keyof typeof agentTxService = keyof typeof agentTxService> {
   readonly call: Name;
@@ -175,6 +175,12 @@ export const STREAM_ROUTES: readonly Route<StreamName>[] = [
     method: "get",
     path: "/v1/transactions/{transactionId}/audit",
     summary: "Audit chain",
+  },
+  {
+    call: "getWorkflowAudit",
+    method: "get",
+    path: "/v1/workflows/{workflowId}/audit",
+    summary: "Audit chains of a workflow's revisions",
   },
   { call: "pullWork", method: "post", path: "/v1/work/pull", summary: "Take work items" },
 ];

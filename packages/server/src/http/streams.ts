@@ -1,7 +1,7 @@
 // Owns server streams over HTTP: server-sent events, one protobuf-JSON message an event. A reader
 // that stops reading stops the producer; one that goes away ends it.
 
-import type { effects, transactions, work } from "@agenttx/wire";
+import type { effects, transactions, work, workflows } from "@agenttx/wire";
 import type { Context } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import type { Credentials } from "../auth/authenticator.js";
@@ -11,9 +11,10 @@ import { audit } from "../service/operations.js";
 import type { Service } from "../service/service.js";
 import { eventToWire, watchFilter } from "../service/watch.js";
 import { readWorker } from "../service/work.js";
+import { workflowAudit } from "../service/workflow-audit.js";
 import { encodeResponse } from "./json-codec.js";
 
-type StreamName = "watchTransactions" | "getAudit" | "pullWork";
+type StreamName = "watchTransactions" | "getAudit" | "getWorkflowAudit" | "pullWork";
 
 /** Waiting events of one worker beyond what it may hold are never made, so this cannot grow. */
 class Mailbox<Item> {
@@ -55,6 +56,7 @@ export interface StreamCaller {
 const SCOPES: Readonly<Record<StreamName, Scope>> = {
   watchTransactions: "read",
   getAudit: "read",
+  getWorkflowAudit: "read",
   pullWork: "operate",
 };
 
@@ -116,7 +118,11 @@ async function openSource(
 ): Promise<Source> {
   switch (call) {
     case "getAudit":
-      return auditSource(service, context, request as effects.GetAuditRequest);
+      return listSource(audit(service.deps, context, request as effects.GetAuditRequest));
+    case "getWorkflowAudit":
+      return listSource(
+        workflowAudit(service.deps, context, request as workflows.GetWorkflowAuditRequest),
+      );
     case "pullWork":
       return workSource(service, context, request as work.PullWorkRequest);
     case "watchTransactions":
@@ -124,12 +130,8 @@ async function openSource(
   }
 }
 
-function auditSource(
-  service: Service,
-  context: CallContext,
-  request: effects.GetAuditRequest,
-): Source {
-  const entries = audit(service.deps, context, request);
+/** What has an end. */
+function listSource(entries: AsyncGenerator<unknown, void>): Source {
   let closed = false;
   const next = async () => {
     if (closed) return null;

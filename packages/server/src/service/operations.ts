@@ -3,6 +3,7 @@
 import {
   AgentTxError,
   type EffectRecord,
+  type ReconciliationItem,
   type ResolutionKind,
   type TransactionStatus,
 } from "@agenttx/model";
@@ -20,6 +21,7 @@ import type { ServiceDeps } from "./deps.js";
 import { makePageToken, pageSize, readCount, readPageToken } from "./page-token.js";
 import { pageLength } from "./pages.js";
 import { requireTransactionId } from "./transactions.js";
+import { workflowId } from "./workflows.js";
 
 export async function listTransactions(
   deps: ServiceDeps,
@@ -86,7 +88,7 @@ export async function listReconciliation(
 ): Promise<effects.ListReconciliationResponse> {
   requireScope(context.principal, "read");
   const { tenant } = context.principal;
-  if (request.workflowId !== "") return itemsOfWorkflow(deps, tenant, request.workflowId);
+  if (request.workflowId !== "") return itemsOfWorkflow(deps, tenant, request);
   const scope = `reconciliation:${tenant}`;
   const after = readPageToken(scope, request.pageToken);
   const limit = pageSize(request.pageSize);
@@ -109,14 +111,24 @@ export async function listReconciliation(
 async function itemsOfWorkflow(
   deps: ServiceDeps,
   namespace: string,
-  workflowId: string,
+  request: effects.ListReconciliationRequest,
 ): Promise<effects.ListReconciliationResponse> {
-  const items = await deps.recovery.reconciliation.list(workflowId, { namespace });
+  const id = workflowId(request);
+  const scope = `reconciliation:${namespace}:${id}`;
+  const from = readCount(scope, request.pageToken);
+  const all = await deps.recovery.reconciliation.list(id, { namespace });
+  const end = from + pageLength(all, from, pageSize(request.pageSize), bytesOfItem);
+  const page = all.slice(from, end);
   return {
-    effects: items.map(({ effect }) => effectToWire(effect)),
-    nextPageToken: "",
-    items: items.map(itemToWire),
+    effects: page.map(({ effect }) => effectToWire(effect)),
+    nextPageToken: end < all.length ? makePageToken(scope, String(end)) : "",
+    items: page.map(itemToWire),
   };
+}
+
+/** The effect stands in the answer twice. */
+function bytesOfItem({ effect, evidence }: ReconciliationItem): number {
+  return bytesOfEffect(effect) * 2 + JSON.stringify(evidence).length * 2;
 }
 
 function bytesOfEffect({ request, receipt }: EffectRecord): number {
@@ -161,7 +173,7 @@ export async function* audit(
 ): AsyncGenerator<effects.GetAuditResponse> {
   requireScope(context.principal, "read");
   const namespace = context.principal.tenant;
-  await requireTransaction(deps, context, request.transactionId);
+  await requireChain(deps, context, request.transactionId);
   let fromSeq = readSeq(request.fromSeq);
   if (request.history) {
     for (const entry of await deps.engine.history(request.transactionId, { namespace })) {
@@ -197,6 +209,14 @@ function readSeq(given: bigint): number {
   throw new AgentTxError("INVALID_ARGUMENT", "`from_seq` is too large.", {
     details: { field: "from_seq" },
   });
+}
+
+/** The audit outlives the terminal record (C10): whoever has a chain, may read it. */
+async function requireChain(deps: ServiceDeps, context: CallContext, id: string): Promise<void> {
+  requireTransactionId(id);
+  const range = { namespace: context.principal.tenant, limit: 1 };
+  if ((await deps.store.readAudit(id, range)).length > 0) return;
+  await requireTransaction(deps, context, id);
 }
 
 /** Throws NOT_FOUND for what this tenant has not. */

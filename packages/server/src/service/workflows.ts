@@ -1,7 +1,7 @@
 // Owns the calls about workflows and their recovery (C1-C7, C13). What runs long (apply, resume) is
 // durable stage by stage: a caller that goes away, or a server that dies, changes nothing of it.
 
-import { AgentTxError, type CheckpointRef } from "@agenttx/model";
+import { AgentTxError, type CheckpointRef, type WorkflowState } from "@agenttx/model";
 import type { Workflow } from "@agenttx/recovery";
 import {
   checkpointToWire,
@@ -83,12 +83,14 @@ export async function listWorkflows(
 ): Promise<workflows.ListWorkflowsResponse> {
   requireScope(context.principal, "read");
   const namespace = context.principal.tenant;
-  const scope = `workflows:${namespace}`;
+  const states = request.states.map(readState).sort();
+  const scope = `workflows:${namespace}:${states.join(",")}`;
   const limit = pageSize(request.pageSize);
   const after = readPageToken(scope, request.pageToken);
   const page = await deps.recovery.workflows.list({
     namespace,
     limit,
+    ...(states.length === 0 ? {} : { states }),
     ...(after === undefined ? {} : { after }),
   });
   const last = page.length < limit ? undefined : page.at(-1);
@@ -96,6 +98,22 @@ export async function listWorkflows(
     workflows: page.map(workflowToWire),
     nextPageToken: last === undefined ? "" : makePageToken(scope, last.id),
   };
+}
+
+const STATES: readonly WorkflowState[] = [
+  "Running",
+  "Frozen",
+  "Compensating",
+  "Reconciliation",
+  "Recovered",
+];
+
+function readState(word: string): WorkflowState {
+  const state = STATES.find((known) => known === word);
+  if (state !== undefined) return state;
+  throw new AgentTxError("INVALID_ARGUMENT", `\`states\` holds words of ${STATES.join(", ")}.`, {
+    details: { field: "states" },
+  });
 }
 
 export async function takeCheckpoint(
@@ -241,7 +259,8 @@ export async function replayWorkflow(
   return { replayJson: JSON.stringify({ ...replay, events }) };
 }
 
-function workflowId({ workflowId: id }: { readonly workflowId: string }): string {
+/** Throws INVALID_ARGUMENT. */
+export function workflowId({ workflowId: id }: { readonly workflowId: string }): string {
   if (id !== "" && id.length <= ID_CHARS_MAX) return id;
   throw missing("workflow_id");
 }

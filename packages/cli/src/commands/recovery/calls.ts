@@ -7,9 +7,10 @@ import type {
   ReconciliationItem,
   RecoveryPlan,
   ResolutionKind,
+  WorkflowState,
   WorkflowView,
 } from "@agenttx/model";
-import { AgentTxError } from "@agenttx/model";
+import { AgentTxError, isAgentTxError } from "@agenttx/model";
 import type { RecordedEvent, Recovery, ResumeReport, WorkflowReplay } from "@agenttx/recovery";
 
 /** A replay with the events that led to it. */
@@ -21,8 +22,8 @@ export interface RecoveryCalls {
   apply(plan: RecoveryPlan, options: { actor: string; resume: boolean }): Promise<WorkflowView>;
   resume(id: string, by: { actor: string }): Promise<WorkflowView>;
   resumeAll(): Promise<ResumeReport>;
-  /** In the order of their ids. */
-  workflows(limit: number): Promise<readonly WorkflowView[]>;
+  /** In the order of their ids; in one of `states` when given. */
+  workflows(limit: number, states?: readonly WorkflowState[]): Promise<readonly WorkflowView[]>;
   items(workflow: string): Promise<readonly ReconciliationItem[]>;
   resolve(
     effectId: string,
@@ -38,7 +39,7 @@ export function embeddedCalls(recovery: Recovery): RecoveryCalls {
     apply: (plan, options) => recovery.apply(plan, options),
     resume: (id, by) => recovery.resume(id, by),
     resumeAll: () => recovery.resumeAll(),
-    workflows: (limit) => listAll(recovery, limit),
+    workflows: (limit, states) => listAll(recovery, limit, states),
     items: (workflow) => recovery.reconciliation.list(workflow),
     resolve: async (effectId, said) => {
       await recovery.start();
@@ -51,11 +52,16 @@ export function embeddedCalls(recovery: Recovery): RecoveryCalls {
   };
 }
 
-async function listAll(recovery: Recovery, limit: number): Promise<readonly WorkflowView[]> {
+async function listAll(
+  recovery: Recovery,
+  limit: number,
+  states?: readonly WorkflowState[],
+): Promise<readonly WorkflowView[]> {
   const all: WorkflowView[] = [];
   for (let after: string | undefined; all.length < limit; ) {
     const page = await recovery.workflows.list({
       limit: Math.min(limit - all.length, PAGE),
+      ...(states === undefined ? {} : { states }),
       ...(after === undefined ? {} : { after }),
     });
     all.push(...page);
@@ -67,19 +73,40 @@ async function listAll(recovery: Recovery, limit: number): Promise<readonly Work
 
 const PAGE = 1_000;
 
-export function serverCalls({ recovery }: AgentTxClient): RecoveryCalls {
+/** `note` is told how far a call is that takes long. */
+export function serverCalls(
+  { recovery }: AgentTxClient,
+  note: (text: string) => void,
+): RecoveryCalls {
+  /** The server goes on past the deadline of a call; the same call again gets its answer. */
+  const patiently = async (
+    id: string,
+    call: () => Promise<WorkflowView>,
+  ): Promise<WorkflowView> => {
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!isAgentTxError(error) || error.code !== "UNAVAILABLE") throw error;
+        // Throws when the server is away.
+        const { state, recovery: run } = await recovery.workflows.get(id);
+        const left = (run?.untried.length ?? 0) + (run?.open.length ?? 0);
+        note(`${id} is ${state}, ${left} effects to settle; waiting`);
+      }
+    }
+  };
   return {
     freeze: (id, by) => recovery.freeze(id, by),
     plan: (id, checkpoint) => recovery.plan(id, { checkpoint }),
-    apply: (plan, options) => recovery.apply(plan, options),
-    resume: (id, by) => recovery.resume(id, by),
+    apply: (plan, options) => patiently(plan.workflow, () => recovery.apply(plan, options)),
+    resume: (id, by) => patiently(id, () => recovery.resume(id, by)),
     resumeAll: () => {
       throw new AgentTxError(
         "INVALID_ARGUMENT",
         "A server goes on with interrupted recoveries at its own start; nothing was changed. Name the workflow to go on with one.",
       );
     },
-    workflows: (limit) => recovery.workflows.list({ limit }),
+    workflows: (limit, states = []) => recovery.workflows.list({ limit, states }),
     items: (workflow) => recovery.reconciliation.list(workflow),
     resolve: (effectId, said) => recovery.reconciliation.resolve(effectId, said),
     // Made by the server from the same type.

@@ -93,14 +93,16 @@ export async function reconcileResolve(
   }
 }
 
+const IN_RECOVERY = ["Frozen", "Compensating", "Reconciliation", "Recovered"] as const;
+
 async function itemsOf(
   recovery: RecoveryCalls,
   workflow: string | null,
 ): Promise<readonly ReconciliationItem[]> {
   if (workflow !== null) return recovery.items(workflow);
   const items: ReconciliationItem[] = [];
-  for (const { id, state } of await recovery.workflows(Number.POSITIVE_INFINITY)) {
-    if (state !== "Running") items.push(...(await recovery.items(id)));
+  for (const { id } of await recovery.workflows(Number.POSITIVE_INFINITY, IN_RECOVERY)) {
+    items.push(...(await recovery.items(id)));
   }
   return items.sort((one, other) => one.effect.createdAtMs - other.effect.createdAtMs);
 }

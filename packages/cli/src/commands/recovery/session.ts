@@ -4,6 +4,7 @@
 
 import { createRecovery, type RecoveryOptions } from "@agenttx/recovery";
 import { keepAlive } from "../../keep-alive.js";
+import type { Output } from "../../output.js";
 import { connect, type ServerOptions } from "../../remote.js";
 import { openSession } from "../../session.js";
 import { locate } from "../../tools-module.js";
@@ -25,13 +26,20 @@ export interface RecoverySessionOptions {
   /** For undo in this process; a server has its own. */
   readonly tools?: readonly string[];
   readonly filesRoot?: string;
+  /** Told how far a long call is. */
+  readonly output?: Output;
 }
 
 /** Opens one of both. Nothing is recovered by opening. */
 export async function openRecovery(options: RecoverySessionOptions): Promise<RecoverySession> {
   if (options.server !== undefined) {
     const client = await connect(options.server);
-    return { recovery: serverCalls(client), hasInvariants: true, close: () => client.close() };
+    const note = (text: string): void => options.output?.note(text);
+    return {
+      recovery: serverCalls(client, note),
+      hasInvariants: true,
+      close: () => client.close(),
+    };
   }
   const settings = await readRecoverySettings(options.tools ?? []);
   const { engine, store, close } = await openSession(options);

@@ -68,6 +68,8 @@ import {
   CommitWorkflowResponse,
   FreezeRequest,
   FreezeResponse,
+  GetWorkflowAuditRequest,
+  GetWorkflowAuditResponse,
   GetWorkflowRequest,
   GetWorkflowResponse,
   ListCheckpointsRequest,
@@ -421,6 +423,18 @@ export const AgentTxServiceService = {
       Buffer.from(ResumeRecoveryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ResumeRecoveryResponse => ResumeRecoveryResponse.decode(value),
   },
+  /** The audit chains of its revisions, one after the other. */
+  getWorkflowAudit: {
+    path: "/agenttx.v1.AgentTxService/GetWorkflowAudit" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: GetWorkflowAuditRequest): Buffer =>
+      Buffer.from(GetWorkflowAuditRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetWorkflowAuditRequest => GetWorkflowAuditRequest.decode(value),
+    responseSerialize: (value: GetWorkflowAuditResponse): Buffer =>
+      Buffer.from(GetWorkflowAuditResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetWorkflowAuditResponse => GetWorkflowAuditResponse.decode(value),
+  },
   /** The recorded facts and decisions once more. */
   replayWorkflow: {
     path: "/agenttx.v1.AgentTxService/ReplayWorkflow" as const,
@@ -490,6 +504,8 @@ export interface AgentTxServiceServer extends UntypedServiceImplementation {
   applyRecovery: handleUnaryCall<ApplyRecoveryRequest, ApplyRecoveryResponse>;
   /** Goes on with a recovery that was held, or whose problem was put right. */
   resumeRecovery: handleUnaryCall<ResumeRecoveryRequest, ResumeRecoveryResponse>;
+  /** The audit chains of its revisions, one after the other. */
+  getWorkflowAudit: handleServerStreamingCall<GetWorkflowAuditRequest, GetWorkflowAuditResponse>;
   /** The recorded facts and decisions once more. */
   replayWorkflow: handleUnaryCall<ReplayWorkflowRequest, ReplayWorkflowResponse>;
 }
@@ -919,6 +935,16 @@ export interface AgentTxServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ResumeRecoveryResponse) => void,
   ): ClientUnaryCall;
+  /** The audit chains of its revisions, one after the other. */
+  getWorkflowAudit(
+    request: GetWorkflowAuditRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<GetWorkflowAuditResponse>;
+  getWorkflowAudit(
+    request: GetWorkflowAuditRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<GetWorkflowAuditResponse>;
   /** The recorded facts and decisions once more. */
   replayWorkflow(
     request: ReplayWorkflowRequest,

@@ -72,7 +72,7 @@ export interface ListEffectsResponse {
 export interface ListReconciliationRequest {
   pageSize: number;
   pageToken: string;
-  /** Only what is open in this workflow, all at once, with its evidence in `items`. */
+  /** Only what is open in this workflow, with its evidence in `items`. */
   workflowId: string;
 }
 

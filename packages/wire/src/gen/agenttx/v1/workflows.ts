@@ -52,6 +52,8 @@ export interface WorkflowRevision {
   /** What it was begun from; unset for the first one. */
   base: CheckpointRef | undefined;
   startedAtMs: bigint;
+  /** Of the plan whose application it is; empty for the first one. */
+  planDigest: string;
 }
 
 export interface WorkflowRecovery {
@@ -62,10 +64,12 @@ export interface WorkflowRecovery {
   checkpoint:
     | CheckpointRef
     | undefined;
-  /** Effects that are still open: progress, and what is waited for. */
+  /** Effects that are still open: what is waited for. */
   openEffects: string[];
   /** Why it does not go on although nothing is open. */
   problem: string;
+  /** Effects that the plan undoes and that were not tried yet: how far it is. */
+  untriedEffects: string[];
 }
 
 export interface StartWorkflowRequest {
@@ -114,6 +118,8 @@ export interface GetWorkflowResponse {
 export interface ListWorkflowsRequest {
   pageSize: number;
   pageToken: string;
+  /** Only those in one of these; empty: all. Without Running only what is in recovery is read. */
+  states: string[];
 }
 
 export interface ListWorkflowsResponse {
@@ -229,7 +235,7 @@ export interface ApplyRecoveryRequest {
   hold: boolean;
 }
 
-/** As far as it goes now; repeating the request is harmless. */
+/** As far as it goes now. Repeating the request is harmless, also when the plan was carried out. */
 export interface ApplyRecoveryResponse {
   workflow: Workflow | undefined;
 }
@@ -241,6 +247,21 @@ export interface ResumeRecoveryRequest {
 
 export interface ResumeRecoveryResponse {
   workflow: Workflow | undefined;
+}
+
+export interface GetWorkflowAuditRequest {
+  workflowId: string;
+  /** The story of each revision instead of its chain; `hash` is empty then. */
+  history: boolean;
+}
+
+export interface GetWorkflowAuditResponse {
+  revision: number;
+  transactionId: string;
+  seq: bigint;
+  payloadJson: string;
+  /** SHA-256 of the revision's chain up to here. */
+  hash: Buffer;
 }
 
 export interface ReplayWorkflowRequest {
@@ -775,7 +796,7 @@ export const CheckpointRef: MessageFns<CheckpointRef> = {
 };
 
 function createBaseWorkflowRevision(): WorkflowRevision {
-  return { revision: 0, transactionId: "", base: undefined, startedAtMs: 0n };
+  return { revision: 0, transactionId: "", base: undefined, startedAtMs: 0n, planDigest: "" };
 }
 
 export const WorkflowRevision: MessageFns<WorkflowRevision> = {
@@ -794,6 +815,9 @@ export const WorkflowRevision: MessageFns<WorkflowRevision> = {
         throw new globalThis.Error("value provided for field message.startedAtMs of type int64 too large");
       }
       writer.uint32(32).int64(message.startedAtMs);
+    }
+    if (message.planDigest !== "") {
+      writer.uint32(42).string(message.planDigest);
     }
     return writer;
   },
@@ -843,6 +867,14 @@ export const WorkflowRevision: MessageFns<WorkflowRevision> = {
             message.startedAtMs = reader.int64() as bigint;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.planDigest = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -869,6 +901,11 @@ export const WorkflowRevision: MessageFns<WorkflowRevision> = {
         : isSet(object.started_at_ms)
         ? BigInt(object.started_at_ms)
         : 0n,
+      planDigest: isSet(object.planDigest)
+        ? globalThis.String(object.planDigest)
+        : isSet(object.plan_digest)
+        ? globalThis.String(object.plan_digest)
+        : "",
     };
   },
 
@@ -886,6 +923,9 @@ export const WorkflowRevision: MessageFns<WorkflowRevision> = {
     if (message.startedAtMs !== 0n) {
       obj.startedAtMs = message.startedAtMs.toString();
     }
+    if (message.planDigest !== "") {
+      obj.planDigest = message.planDigest;
+    }
     return obj;
   },
 
@@ -902,12 +942,21 @@ export const WorkflowRevision: MessageFns<WorkflowRevision> = {
     message.startedAtMs = (object.startedAtMs !== undefined && object.startedAtMs !== null)
       ? BigInt(object.startedAtMs)
       : 0n;
+    message.planDigest = object.planDigest ?? "";
     return message;
   },
 };
 
 function createBaseWorkflowRecovery(): WorkflowRecovery {
-  return { actor: "", reason: "", requestedAtMs: 0n, checkpoint: undefined, openEffects: [], problem: "" };
+  return {
+    actor: "",
+    reason: "",
+    requestedAtMs: 0n,
+    checkpoint: undefined,
+    openEffects: [],
+    problem: "",
+    untriedEffects: [],
+  };
 }
 
 export const WorkflowRecovery: MessageFns<WorkflowRecovery> = {
@@ -932,6 +981,9 @@ export const WorkflowRecovery: MessageFns<WorkflowRecovery> = {
     }
     if (message.problem !== "") {
       writer.uint32(50).string(message.problem);
+    }
+    for (const v of message.untriedEffects) {
+      writer.uint32(58).string(v!);
     }
     return writer;
   },
@@ -997,6 +1049,14 @@ export const WorkflowRecovery: MessageFns<WorkflowRecovery> = {
             message.problem = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.untriedEffects.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1025,6 +1085,11 @@ export const WorkflowRecovery: MessageFns<WorkflowRecovery> = {
         ? object.open_effects.map((e: any) => globalThis.String(e))
         : [],
       problem: isSet(object.problem) ? globalThis.String(object.problem) : "",
+      untriedEffects: globalThis.Array.isArray(object?.untriedEffects)
+        ? object.untriedEffects.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.untried_effects)
+        ? object.untried_effects.map((e: any) => globalThis.String(e))
+        : [],
     };
   },
 
@@ -1048,6 +1113,9 @@ export const WorkflowRecovery: MessageFns<WorkflowRecovery> = {
     if (message.problem !== "") {
       obj.problem = message.problem;
     }
+    if (message.untriedEffects?.length) {
+      obj.untriedEffects = message.untriedEffects;
+    }
     return obj;
   },
 
@@ -1066,6 +1134,7 @@ export const WorkflowRecovery: MessageFns<WorkflowRecovery> = {
       : undefined;
     message.openEffects = object.openEffects?.map((e) => e) || [];
     message.problem = object.problem ?? "";
+    message.untriedEffects = object.untriedEffects?.map((e) => e) || [];
     return message;
   },
 };
@@ -1740,7 +1809,7 @@ export const GetWorkflowResponse: MessageFns<GetWorkflowResponse> = {
 };
 
 function createBaseListWorkflowsRequest(): ListWorkflowsRequest {
-  return { pageSize: 0, pageToken: "" };
+  return { pageSize: 0, pageToken: "", states: [] };
 }
 
 export const ListWorkflowsRequest: MessageFns<ListWorkflowsRequest> = {
@@ -1750,6 +1819,9 @@ export const ListWorkflowsRequest: MessageFns<ListWorkflowsRequest> = {
     }
     if (message.pageToken !== "") {
       writer.uint32(18).string(message.pageToken);
+    }
+    for (const v of message.states) {
+      writer.uint32(26).string(v!);
     }
     return writer;
   },
@@ -1783,6 +1855,14 @@ export const ListWorkflowsRequest: MessageFns<ListWorkflowsRequest> = {
             message.pageToken = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.states.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1807,6 +1887,7 @@ export const ListWorkflowsRequest: MessageFns<ListWorkflowsRequest> = {
         : isSet(object.page_token)
         ? globalThis.String(object.page_token)
         : "",
+      states: globalThis.Array.isArray(object?.states) ? object.states.map((e: any) => globalThis.String(e)) : [],
     };
   },
 
@@ -1818,6 +1899,9 @@ export const ListWorkflowsRequest: MessageFns<ListWorkflowsRequest> = {
     if (message.pageToken !== "") {
       obj.pageToken = message.pageToken;
     }
+    if (message.states?.length) {
+      obj.states = message.states;
+    }
     return obj;
   },
 
@@ -1828,6 +1912,7 @@ export const ListWorkflowsRequest: MessageFns<ListWorkflowsRequest> = {
     const message = createBaseListWorkflowsRequest();
     message.pageSize = object.pageSize ?? 0;
     message.pageToken = object.pageToken ?? "";
+    message.states = object.states?.map((e) => e) || [];
     return message;
   },
 };
@@ -3853,6 +3938,239 @@ export const ResumeRecoveryResponse: MessageFns<ResumeRecoveryResponse> = {
   },
 };
 
+function createBaseGetWorkflowAuditRequest(): GetWorkflowAuditRequest {
+  return { workflowId: "", history: false };
+}
+
+export const GetWorkflowAuditRequest: MessageFns<GetWorkflowAuditRequest> = {
+  encode(message: GetWorkflowAuditRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflowId !== "") {
+      writer.uint32(10).string(message.workflowId);
+    }
+    if (message.history !== false) {
+      writer.uint32(16).bool(message.history);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetWorkflowAuditRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetWorkflowAuditRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflowId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.history = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetWorkflowAuditRequest {
+    return {
+      workflowId: isSet(object.workflowId)
+        ? globalThis.String(object.workflowId)
+        : isSet(object.workflow_id)
+        ? globalThis.String(object.workflow_id)
+        : "",
+      history: isSet(object.history) ? globalThis.Boolean(object.history) : false,
+    };
+  },
+
+  toJSON(message: GetWorkflowAuditRequest): unknown {
+    const obj: any = {};
+    if (message.workflowId !== "") {
+      obj.workflowId = message.workflowId;
+    }
+    if (message.history !== false) {
+      obj.history = message.history;
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetWorkflowAuditRequest>): GetWorkflowAuditRequest {
+    return GetWorkflowAuditRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetWorkflowAuditRequest>): GetWorkflowAuditRequest {
+    const message = createBaseGetWorkflowAuditRequest();
+    message.workflowId = object.workflowId ?? "";
+    message.history = object.history ?? false;
+    return message;
+  },
+};
+
+function createBaseGetWorkflowAuditResponse(): GetWorkflowAuditResponse {
+  return { revision: 0, transactionId: "", seq: 0n, payloadJson: "", hash: Buffer.alloc(0) };
+}
+
+export const GetWorkflowAuditResponse: MessageFns<GetWorkflowAuditResponse> = {
+  encode(message: GetWorkflowAuditResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revision !== 0) {
+      writer.uint32(8).uint32(message.revision);
+    }
+    if (message.transactionId !== "") {
+      writer.uint32(18).string(message.transactionId);
+    }
+    if (message.seq !== 0n) {
+      if (BigInt.asUintN(64, message.seq) !== message.seq) {
+        throw new globalThis.Error("value provided for field message.seq of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.seq);
+    }
+    if (message.payloadJson !== "") {
+      writer.uint32(34).string(message.payloadJson);
+    }
+    if (message.hash.length !== 0) {
+      writer.uint32(42).bytes(message.hash);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetWorkflowAuditResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetWorkflowAuditResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.revision = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.transactionId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.seq = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.payloadJson = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.hash = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetWorkflowAuditResponse {
+    return {
+      revision: isSet(object.revision) ? globalThis.Number(object.revision) : 0,
+      transactionId: isSet(object.transactionId)
+        ? globalThis.String(object.transactionId)
+        : isSet(object.transaction_id)
+        ? globalThis.String(object.transaction_id)
+        : "",
+      seq: isSet(object.seq) ? BigInt(object.seq) : 0n,
+      payloadJson: isSet(object.payloadJson)
+        ? globalThis.String(object.payloadJson)
+        : isSet(object.payload_json)
+        ? globalThis.String(object.payload_json)
+        : "",
+      hash: isSet(object.hash) ? Buffer.from(bytesFromBase64(object.hash)) : Buffer.alloc(0),
+    };
+  },
+
+  toJSON(message: GetWorkflowAuditResponse): unknown {
+    const obj: any = {};
+    if (message.revision !== 0) {
+      obj.revision = Math.round(message.revision);
+    }
+    if (message.transactionId !== "") {
+      obj.transactionId = message.transactionId;
+    }
+    if (message.seq !== 0n) {
+      obj.seq = message.seq.toString();
+    }
+    if (message.payloadJson !== "") {
+      obj.payloadJson = message.payloadJson;
+    }
+    if (message.hash.length !== 0) {
+      obj.hash = base64FromBytes(message.hash);
+    }
+    return obj;
+  },
+
+  create(base?: DeepPartial<GetWorkflowAuditResponse>): GetWorkflowAuditResponse {
+    return GetWorkflowAuditResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetWorkflowAuditResponse>): GetWorkflowAuditResponse {
+    const message = createBaseGetWorkflowAuditResponse();
+    message.revision = object.revision ?? 0;
+    message.transactionId = object.transactionId ?? "";
+    message.seq = (object.seq !== undefined && object.seq !== null) ? BigInt(object.seq) : 0n;
+    message.payloadJson = object.payloadJson ?? "";
+    message.hash = object.hash ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
 function createBaseReplayWorkflowRequest(): ReplayWorkflowRequest {
   return { workflowId: "" };
 }
@@ -3998,6 +4316,14 @@ export const ReplayWorkflowResponse: MessageFns<ReplayWorkflowResponse> = {
     return message;
   },
 };
+
+function bytesFromBase64(b64: string): Uint8Array {
+  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
+}
+
+function base64FromBytes(arr: Uint8Array): string {
+  return globalThis.Buffer.from(arr).toString("base64");
+}
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
