@@ -46,7 +46,7 @@ function torture(...args: readonly string[]): Promise<{ code: number; line: Line
 }
 
 describe("a slice of the suite", () => {
-  it.each(["model", "faces", "isolation", "histories"])(
+  it.each(["model", "faces", "isolation", "histories", "points"])(
     "%s holds",
     async (suite) => {
       const { code, line } = await torture(suite, "--seconds", "4", "--seed", `${SEED}`);

@@ -7,6 +7,7 @@ import { histories } from "./suites/histories.js";
 import { isolation } from "./suites/isolation.js";
 import { model } from "./suites/model.js";
 import { mutation } from "./suites/mutation.js";
+import { points } from "./suites/points.js";
 import { sabotage } from "./suites/sabotage.js";
 import { saga } from "./suites/saga.js";
 import { sanitizers } from "./suites/sanitizers.js";
@@ -18,6 +19,7 @@ export const SUITES: readonly Suite[] = [
   isolation,
   histories,
   crash,
+  points,
   saga,
   sanitizers,
   sabotage,
