@@ -4,6 +4,7 @@
 //   pnpm bench                       all workloads; writes bench/results/
 //   pnpm bench <name> [--json]       one; with --json the last line of stdout is its result object
 //   --long   more rounds, and the parts that take minutes    --quick   a smoke run of seconds
+//   --minutes N  how long soak drives the server (default 10)
 //   --seed N (default 1)             --save   merge one workload's result into bench/results/
 import { parseArguments, USAGE } from "./harness/arguments.mjs";
 import { runWorkload, WORKLOADS } from "./harness/run-workload.mjs";
@@ -25,7 +26,7 @@ async function main() {
   if (options.save) await saveResults(results, { merge: options.name !== null });
   if (options.json)
     for (const result of results) process.stdout.write(`${JSON.stringify(result)}\n`);
-  return 0;
+  return results.every(({ problem }) => problem === null) ? 0 : 1;
 }
 
 process.exitCode = await main();

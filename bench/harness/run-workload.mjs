@@ -16,6 +16,7 @@ export const WORKLOADS = [
   "memory",
   "start",
   "session",
+  "soak",
 ];
 
 /** Runs the workload and returns its result object. Throws when it measured a wrong result. */
@@ -25,7 +26,8 @@ export async function runWorkload(name, options) {
   const about = { machine: machine(), versions: versions(), revision: revision() };
   const started = Date.now();
   process.stderr.write(`bench: ${name} (${workload.title})\n`);
-  const { ratios, figures, quietRatios = {} } = await workload.run(toolsFor(module, options));
+  const answer = await workload.run(toolsFor(module, options));
+  const { ratios, figures, quietRatios = {}, series, problem = null } = answer;
   return {
     name,
     title: workload.title,
@@ -39,15 +41,20 @@ export async function runWorkload(name, options) {
     ratios,
     quietRatios,
     figures,
+    // Samples over time, of a workload that has them.
+    ...(series === undefined ? {} : { series }),
+    /** Why the result is not what it must be; null when nothing is wrong. */
+    problem,
     goals: judge(name, ratios),
   };
 }
 
 /** What a workload's `run` gets. */
-function toolsFor(module, { long, quick, seed }) {
+function toolsFor(module, { long, quick, seed, minutes }) {
   return {
     long,
     quick,
+    minutes,
     pick: (values) =>
       quick ? values.quick : long ? (values.long ?? values.normal) : values.normal,
     /** Answers of `count` runs of a trial, each in a process and directory of its own. */

@@ -23,6 +23,7 @@ export function printResult(result, out) {
     const beside = quiet === undefined ? "" : `  (fastest tenths: ${quiet})`;
     out.write(`  ratio ${name.padEnd(30)} ${value}${beside}\n`);
   }
+  if (result.problem !== null) out.write(`  PROBLEM ${result.problem}\n`);
   for (const goal of result.goals) {
     const verdict = goal.met ? "met" : "MISSED";
     out.write(`  ${verdict.padEnd(7)}${goal.what}: ${measuredText(goal)} (${goalText(goal)})\n`);

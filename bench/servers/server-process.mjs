@@ -22,8 +22,10 @@ export async function startServerProcess(name, options) {
   const ports = await ask({ start: options });
   return {
     ...ports,
-    /** Resident bytes after garbage collection. */
+    /** Bytes in memory after garbage collection, and `processor` as below. */
     memory: () => ask({ memory: true }),
+    /** Microseconds of processor time that the process has used. */
+    processor: () => ask({ processor: true }),
     stop: async () => {
       child.send({ stop: true });
       await ended;
@@ -49,10 +51,17 @@ export function serveParent(start) {
         globalThis.gc();
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      process.send(process.memoryUsage());
+      process.send({ ...process.memoryUsage(), processor: processorMicros() });
+    } else if (message.processor) {
+      process.send(processorMicros());
     } else if (message.stop) {
       await close();
       process.disconnect();
     }
   });
+}
+
+function processorMicros() {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }

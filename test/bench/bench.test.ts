@@ -1,36 +1,7 @@
 // Goal: the bench command keeps its promises to whoever reads its output. Method: the smallest run
 // of one workload as a process, and the goals against what workloads report.
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-
-const RUN = fileURLToPath(new URL("../../bench/run.mjs", import.meta.url));
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function bench(...args: string[]): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [RUN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.on("data", (chunk) => {
-      stdout += chunk;
-    });
-    child.stderr.on("data", (chunk) => {
-      stderr += chunk;
-    });
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code, stdout, stderr }));
-  });
-}
-
-function lastLine(text: string): unknown {
-  return JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");
-}
+import { bench, lastLine } from "./bench-process.js";
 
 describe("pnpm bench", () => {
   it("prints one parsable result with the ratios of restore and where they were measured", async () => {

@@ -1,0 +1,3 @@
+export const SAMPLES_MIN: number;
+export function quarters<Sample>(series: readonly Sample[]): Sample[][];
+export function growth(series: readonly number[]): number;
