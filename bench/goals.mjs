@@ -61,7 +61,13 @@ export const GOALS = [
   goal("memory", "kibPerIdle", "memory of an idle open transaction", 4, 1, "KiB"),
   goal("session", "streamEcho", "step over the session stream, of a bare echo", 1.5, 1.2),
   atLeast("session", "throughputOfEcho", "steps/s at 64 sessions, of echo messages/s", 0.5, 0.75),
-  goal("soak", "memoryGrowth", "memory of the server under load, last quarter of second", 1.05, null),
+  goal(
+    "soak",
+    "memoryGrowth",
+    "memory of the server under load, last quarter of second",
+    1.05,
+    null,
+  ),
   goal("soak", "latencyGrowth", "latency of a step under load, last quarter of second", 1.25, null),
 ];
 
