@@ -59,7 +59,7 @@ describe("a slice of the suite", () => {
   );
 
   // Built by `node native/scripts/build.mjs --torture`, as .ci/run does; a plain set-up leaves it out.
-  it.skipIf(!existsSync(PROGRAM)).each(["faults", "power", "damage", "fuzz"])(
+  it.skipIf(!existsSync(PROGRAM)).each(["faults", "power", "damage", "memory", "fuzz"])(
     "%s holds",
     async (suite) => {
       const { code, line } = await torture(suite, "--seconds", "5", "--seed", `${SEED}`);

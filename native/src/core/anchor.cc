@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <new>
 
 #include "bytes.h"
 
@@ -89,11 +90,14 @@ Status Anchor::Read(std::optional<AnchorState>* out) {
   return Status::Ok();
 }
 
-Status Anchor::Write(const AnchorState& state, bool sync) {
+std::string Anchor::NextSlot(const AnchorState& state) const {
+  return EncodeSlot(state, write_count_ + 1);
+}
+
+Status Anchor::WriteSlot(const std::string& slot, bool sync) {
   Status status = OpenFile();
   if (!status.ok()) return status;
   const uint64_t count = write_count_ + 1;
-  const std::string slot = EncodeSlot(state, count);
   const off_t at = static_cast<off_t>(count % 2) * kSlotStride;
   if (pwrite(fd_, slot.data(), slot.size(), at) != static_cast<ssize_t>(slot.size())) {
     return Failed(path_, "write");
@@ -111,6 +115,8 @@ std::string BootId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(file, id);
+  // A stream turns it into a state; without the id the anchor would prove less.
+  if (file.bad()) throw std::bad_alloc();
   return id;
 }
 

@@ -30,8 +30,12 @@ class Anchor {
 
   // The newest intact slot; nothing when there is no anchor or no intact slot.
   Status Read(std::optional<AnchorState>* out);
-  // REQUIRES: Read was called. `sync`: on disk when it returns.
-  Status Write(const AnchorState& state, bool sync);
+  // The bytes of the next write. REQUIRES: Read was called.
+  std::string NextSlot(const AnchorState& state) const;
+  // Writes what NextSlot returned; takes no memory unless it fails. `sync`: on disk when it
+  // returns.
+  Status WriteSlot(const std::string& slot, bool sync);
+  Status Write(const AnchorState& state, bool sync) { return WriteSlot(NextSlot(state), sync); }
 
  private:
   Status OpenFile();

@@ -55,7 +55,7 @@ class ApplyWork final : public Work {
     return PutHeader(group, tx->name, state_, batch_.payload.value_or(tx->payload));
   }
 
-  void Install() override {
+  void Install() noexcept override {
     const std::string_view payload = batch_.payload.value_or(std::string_view());
     if (journal_.has_value()) {
       journal_->Install(batch_.snapshot.has_value());

@@ -15,6 +15,7 @@ Status DamagedRecord(const char* what) {
 }
 
 Status LoadReads(Database* db, Transaction* tx) {
+  tx->reads.Clear();  // what a try left that ran out of memory
   std::string prefix = TransactionPrefix('v', tx->name);
   const size_t prefix_bytes = prefix.size();
   Database::RangeIterator rows(db, kSnapshots, PrefixRange(std::move(prefix)));
@@ -68,7 +69,7 @@ class AdoptWork final : public NamedWork {
     return PutHeader(group, tx->name, state_, tx->payload);
   }
 
-  void Install() override { tx->SetHeader(state_, nullptr); }
+  void Install() noexcept override { tx->SetHeader(state_, nullptr); }
 
  private:
   Database* const db_;

@@ -3,6 +3,7 @@
 //    come in between. The read view is pinned after taking it.
 // M2 A conflict writes nothing and lists the keys; first committer wins.
 // M3 Every commit takes the next version; a version is never reused.
+#include <unordered_map>
 #include <unordered_set>
 
 #include "batch_parts.h"
@@ -46,12 +47,12 @@ class CommitWork final : public Work {
     if (!status.ok()) return status;
     group->commit_version = version_;
     group->state_changed = true;
-    for (auto& [key, version] : published_) group->published[std::move(key)] = version;
+    PublishToGroup(group);
     result_.commit_version = version_;
     return status;
   }
 
-  void Install() override {
+  void Install() noexcept override {
     for (const size_t hash : published_hashes_) db_->recent_commits.Add(hash, version_);
     tx->End();
     db_->open_count.fetch_sub(1, std::memory_order_relaxed);
@@ -60,6 +61,17 @@ class CommitWork final : public Work {
   CommitResult& result() { return result_; }
 
  private:
+  // All of it or, when memory runs out, nothing: later works of the group compare with it.
+  void PublishToGroup(Group* group) {
+    group->published.reserve(group->published.size() + published_.size());
+    while (!published_.empty()) {
+      auto entry = published_.extract(published_.begin());
+      const uint64_t version = entry.mapped();
+      const auto added = group->published.insert(std::move(entry));
+      if (!added.inserted) added.position->second = version;
+    }
+  }
+
   Status Conflict() const {
     return {Code::kWriteConflict,
             "Another transaction committed " + std::to_string(result_.conflict_keys.size()) +
@@ -131,7 +143,7 @@ class CommitWork final : public Work {
     full_key_.assign(committed_prefix_).append(key);
     published_hashes_.push_back(RecentCommits::HashOf(full_key_));
     if (group->keeps_published) {
-      published_.emplace_back(full_key_, is_tombstone ? 0 : version_);
+      published_.emplace(full_key_, is_tombstone ? 0 : version_);
     }
     if (is_tombstone) {
       // A base of 0 was validated: there is nothing to delete.
@@ -193,7 +205,7 @@ class CommitWork final : public Work {
   std::string full_key_;
   rocksdb::PinnableSlice value_;
   std::vector<size_t> published_hashes_;
-  std::vector<std::pair<std::string, uint64_t>> published_;  // for a group of several works
+  std::unordered_map<std::string, uint64_t> published_;  // for a group of several works
   uint64_t version_ = 0;
   bool needs_validation_ = true;
 };

@@ -55,22 +55,19 @@ Status DataDirectory::Open(const std::string& path, std::unique_ptr<DataDirector
   Status status = CreatePrivateFolder(path);
   if (!status.ok()) return status;
   const std::string lock_path = path + "/LOCK";
-  const int fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return Failed(lock_path, "open", errno);
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    const std::string holder = HolderOf(fd);
-    close(fd);
+  OwnedFd fd(open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd.is_open()) return Failed(lock_path, "open", errno);
+  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    const std::string holder = HolderOf(fd.get());
     return {Code::kStoreLocked, "The store " + path + " is open in " + holder +
                                     "; nothing was changed. Close it there, or use that process."};
   }
   const std::string pid = std::to_string(getpid()) + "\n";
   // The pid only helps people; a full disk must not stop the open here.
-  if (ftruncate(fd, 0) == 0) (void)!pwrite(fd, pid.data(), pid.size(), 0);
-  out->reset(new DataDirectory(path, fd));
+  if (ftruncate(fd.get(), 0) == 0) (void)!pwrite(fd.get(), pid.data(), pid.size(), 0);
+  out->reset(new DataDirectory(path, std::move(fd)));
   return Status::Ok();
 }
-
-DataDirectory::~DataDirectory() { close(lock_fd_); }
 
 Status CheckFormatVersion(uint32_t stored) {
   if (stored >= kFormatVersionMin && stored <= kFormatVersion) return Status::Ok();
@@ -91,7 +88,7 @@ bool DataDirectory::HasFormat() const {
 Status DataDirectory::CheckStillThere() const {
   struct stat held {};
   struct stat there {};
-  const bool is_there = fstat(lock_fd_, &held) == 0 &&
+  const bool is_there = fstat(lock_fd_.get(), &held) == 0 &&
                         stat((path_ + "/LOCK").c_str(), &there) == 0 &&
                         held.st_ino == there.st_ino && held.st_dev == there.st_dev;
   if (is_there) return Status::Ok();
@@ -123,13 +120,12 @@ Status WriteFormatFile(const std::string& folder) {
   const std::string partial = path + ".new";
   const std::string text = std::string(kFormatWord) + " " + std::to_string(kFormatVersion) + "\n";
   // On disk before it has its name: an empty FORMAT would make a good store look damaged.
-  const int fd = open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return Failed(partial, "create", errno);
+  const OwnedFd fd(open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!fd.is_open()) return Failed(partial, "create", errno);
   const bool is_written =
-      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
-  const int error = errno;
-  close(fd);
-  if (!is_written) return Failed(partial, "write", error);
+      write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      fsync(fd.get()) == 0;
+  if (!is_written) return Failed(partial, "write", errno);
   if (rename(partial.c_str(), path.c_str()) != 0) return Failed(path, "create", errno);
   return Status::Ok();
 }
@@ -139,27 +135,21 @@ Status SyncLogs(const std::string& db_path) {
   for (const fs::directory_entry& file : fs::directory_iterator(db_path, error)) {
     if (file.path().extension() != ".log") continue;
     const std::string path = file.path().string();
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     // RocksDB removes logs that it no longer needs.
-    if (fd < 0 && errno == ENOENT) continue;
-    if (fd < 0) return Failed(path, "open", errno);
-    const int result = fsync(fd);
-    const int sync_error = errno;
-    close(fd);
-    if (result != 0) return Failed(path, "sync", sync_error);
+    if (!fd.is_open() && errno == ENOENT) continue;
+    if (!fd.is_open()) return Failed(path, "open", errno);
+    if (fsync(fd.get()) != 0) return Failed(path, "sync", errno);
   }
   return error ? Failed(db_path, "read", error.value()) : Status::Ok();
 }
 
 Status SyncFolder(const std::string& path) {
   for (const std::string& folder : {path, fs::path(path).parent_path().string()}) {
-    const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return Failed(folder, "open", errno);
-    const int result = fsync(fd);
-    const int error = errno;
-    close(fd);
+    const OwnedFd fd(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd.is_open()) return Failed(folder, "open", errno);
     // Some file systems cannot sync a folder; they have nothing to lose by it.
-    if (result != 0 && error != EINVAL) return Failed(folder, "sync", error);
+    if (fsync(fd.get()) != 0 && errno != EINVAL) return Failed(folder, "sync", errno);
   }
   return Status::Ok();
 }

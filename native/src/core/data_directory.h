@@ -11,6 +11,7 @@
 #include <string>
 
 #include "agenttx/status.h"
+#include "owned_fd.h"
 
 namespace agenttx {
 
@@ -22,7 +23,6 @@ class DataDirectory {
  public:
   // Creates the folder (parents too) when missing. kStoreLocked: another process has it.
   static Status Open(const std::string& path, std::unique_ptr<DataDirectory>* out);
-  ~DataDirectory();
   DataDirectory(const DataDirectory&) = delete;
   DataDirectory& operator=(const DataDirectory&) = delete;
 
@@ -41,10 +41,11 @@ class DataDirectory {
   Status CheckStillThere() const;
 
  private:
-  DataDirectory(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
+  DataDirectory(std::string path, OwnedFd lock_fd)
+      : path_(std::move(path)), lock_fd_(std::move(lock_fd)) {}
 
   const std::string path_;
-  const int lock_fd_;
+  const OwnedFd lock_fd_;
 };
 
 // The one spelling of a path that all openers in a process share.

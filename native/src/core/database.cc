@@ -199,7 +199,7 @@ Status Database::CompareAnchor() {
       warnings_.push_back(
           "The store had no anchor: a loss of its newest commits cannot be noticed.");
     }
-    return WriteAnchor(version, store_audit, options_.sync_writes);
+    return WriteAnchor(NextAnchor(version, store_audit), options_.sync_writes);
   }
   if (CompareWithAnchor(*anchor, version, store_audit) == AnchorVerdict::kFine) return status;
   const std::string text = "The store is at commit " + std::to_string(version) +
@@ -217,16 +217,16 @@ Status Database::CompareAnchor() {
   warnings_.push_back(text + "; what is missing is lost (" +
                       (options_.salvage ? "salvage" : "the machine restarted without sync writes") +
                       ").");
-  return WriteAnchor(version, store_audit, true);
+  return WriteAnchor(NextAnchor(version, store_audit), true);
 }
 
-Status Database::WriteAnchor(uint64_t version, const ChainHead& head, bool sync) {
+std::string Database::NextAnchor(uint64_t version, const ChainHead& head) const {
   AnchorState state;
   state.commit_version = version;
   state.store_audit = head;
   state.sync_writes = options_.sync_writes;
   state.boot_id = boot_id_;
-  return anchor_->Write(state, sync);
+  return anchor_->NextSlot(state);
 }
 
 Status Database::CountOpenTransactions() {
@@ -247,15 +247,22 @@ Status Database::Reopen() {
     poison.Set(status.message());
     return status;
   }
+  // Until all of it is done: half of it may throw.
+  poison.Set("it was not reopened whole");
   CloseRocks();
   locks.FreeAll();
   warnings_.clear();
-  status = OpenRocks();
-  if (!status.ok()) {
-    poison.Set("reopening failed: " + status.message());
-    return status;
+  try {
+    status = OpenRocks();
+  } catch (...) {
+    CloseRocks();
+    throw;
   }
-  poison.Clear();
+  if (status.ok()) {
+    poison.Clear();
+  } else {
+    poison.Replace("reopening failed: " + status.message());
+  }
   return status;
 }
 

@@ -76,8 +76,10 @@ class Database {
   std::atomic<uint64_t> commit_version{0};
   ChainHead store_audit;         // guarded by publish_mutex
   RecentCommits recent_commits;  // guarded by publish_mutex
-  // Writes the anchor for the state above. REQUIRES: publish_mutex is held.
-  Status WriteAnchor(uint64_t version, const ChainHead& head, bool sync);
+  // The anchor for a state of the store, and its write, which takes no memory unless it fails.
+  // REQUIRES: publish_mutex is held from the one to the other.
+  std::string NextAnchor(uint64_t version, const ChainHead& head) const;
+  Status WriteAnchor(const std::string& slot, bool sync) { return anchor_->WriteSlot(slot, sync); }
 
  private:
   Database(const StoreOptions& options, rocksdb::Env* env);

@@ -28,7 +28,7 @@ class DiscardWork final : public Work {
     return Put(group, kAuditFamily, ChainHeadKey(tx->name), EncodeChainHead(state.audit));
   }
 
-  void Install() override {
+  void Install() noexcept override {
     tx->End();
     db_->open_count.fetch_sub(1, std::memory_order_relaxed);
   }

@@ -35,7 +35,7 @@ class ForkWork final : public NamedWork {
     return PutHeader(group, tx->name, state_, payload());
   }
 
-  void Install() override {
+  void Install() noexcept override {
     const std::string_view payload_view = payload();
     tx->SetHeader(state_, &payload_view);
     tx->reads.Clear();

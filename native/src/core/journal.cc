@@ -1,6 +1,8 @@
 // Owns the writes of a step; see journal.h.
 #include "journal.h"
 
+#include <new>
+
 #include "batch_parts.h"
 #include "bytes.h"
 #include "overlay_entry.h"
@@ -128,13 +130,17 @@ Status JournalStage::CheckLimits() const {
   return Status::Ok();
 }
 
-void JournalStage::Install(bool took_snapshot) {
+void JournalStage::Install(bool took_snapshot) noexcept {
   if (took_snapshot || tx_->journaled.size() + staged_.size() > kJournaledKeysMax) {
     if (!tx_->journaled.empty()) tx_->journaled = {};
     if (took_snapshot) return;
   }
-  for (const auto& [key, journaled] : staged_) {
-    tx_->journaled.insert_or_assign(std::string(key), journaled);
+  try {
+    for (const auto& [key, journaled] : staged_) {
+      tx_->journaled.insert_or_assign(std::string(key), journaled);
+    }
+  } catch (const std::bad_alloc&) {
+    tx_->journaled = {};  // it can be lost (T1)
   }
 }
 

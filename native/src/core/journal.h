@@ -25,7 +25,7 @@ class JournalStage {
   // Compares the overlay after all writes with the caps of the transaction (S11).
   Status CheckLimits() const;
   // Takes the staged keys into the transaction's memory. `took_snapshot`: a new interval begins.
-  void Install(bool took_snapshot);
+  void Install(bool took_snapshot) noexcept;
 
  private:
   struct Prior {

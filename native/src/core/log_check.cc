@@ -10,7 +10,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <vector>
+
+#include "owned_fd.h"
 
 namespace agenttx {
 namespace fs = std::filesystem;
@@ -41,13 +44,13 @@ Status Failed(const std::string& path, const char* what) {
 }
 
 Status CheckLog(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0 && errno == ENOENT) return Status::Ok();  // RocksDB says so
-  if (fd < 0) return Failed(path, "open");
+  const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open() && errno == ENOENT) return Status::Ok();  // RocksDB says so
+  if (!fd.is_open()) return Failed(path, "open");
   std::vector<uint8_t> block(kBlockBytes);
   Status status;
   for (off_t begin = 0; status.ok(); begin += static_cast<off_t>(kBlockBytes)) {
-    const ssize_t got = pread(fd, block.data(), block.size(), begin);
+    const ssize_t got = pread(fd.get(), block.data(), block.size(), begin);
     if (got < 0) status = Failed(path, "read");
     if (got <= 0) break;
     const auto size = static_cast<size_t>(got);
@@ -60,7 +63,6 @@ Status CheckLog(const std::string& path) {
     }
     if (size < kBlockBytes) break;
   }
-  close(fd);
   return status;
 }
 
@@ -68,7 +70,9 @@ Status CheckLog(const std::string& path) {
 
 Status CheckLogs(const std::string& db_path) {
   std::string manifest;
-  std::getline(std::ifstream(db_path + "/CURRENT"), manifest);
+  std::ifstream current(db_path + "/CURRENT");
+  std::getline(current, manifest);
+  if (current.bad()) throw std::bad_alloc();  // a stream turns it into a state
   // Any other name RocksDB refuses.
   const bool is_name = manifest.rfind("MANIFEST-", 0) == 0 &&
                        manifest.find_first_of(std::string("/\0", 2)) == std::string::npos;
@@ -78,9 +82,11 @@ Status CheckLogs(const std::string& db_path) {
   for (const fs::directory_entry& file : fs::directory_iterator(db_path, error)) {
     if (file.path().extension() != ".log") continue;
     status = CheckLog(file.path().string());
-    if (!status.ok()) break;
+    if (!status.ok()) return status;
   }
-  return status;
+  return error ? Status(Code::kInternal, "Cannot read " + db_path + ": " + error.message() +
+                                             ". Nothing was changed.")
+               : status;
 }
 
 }  // namespace agenttx

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "agenttx/status.h"
 
@@ -19,6 +20,13 @@ class Poison {
     std::lock_guard<std::mutex> lock(mutex_);
     if (set_.load(std::memory_order_relaxed)) return;
     reason_ = reason;
+    set_.store(true, std::memory_order_release);
+  }
+
+  // Another reason in place of the first.
+  void Replace(std::string reason) noexcept {
+    std::lock_guard<std::mutex> lock(mutex_);
+    reason_ = std::move(reason);
     set_.store(true, std::memory_order_release);
   }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <string_view>
 #include <unordered_map>
 
@@ -23,10 +24,14 @@ class RecentCommits {
     known_since_ = version;
   }
 
-  void Add(size_t hash, uint64_t version) {
+  void Add(size_t hash, uint64_t version) noexcept {
     // Forgetting all at once keeps the bookkeeping trivial; older transactions then read again.
     if (versions_.size() >= kKeysMax) Reset(version);
-    versions_[hash] = version;
+    try {
+      versions_[hash] = version;
+    } catch (const std::bad_alloc&) {
+      Reset(version);
+    }
   }
 
   // True: the key was certainly not committed after `since`.

@@ -38,7 +38,7 @@ class RecordsWork final : public NamedWork {
     return status;
   }
 
-  void Install() override {}
+  void Install() noexcept override {}
 
  private:
   // The chain goes on where the commit or discard left it.

@@ -1,6 +1,8 @@
 // Owns the databases that are open in this process; see registry.h.
 #include "registry.h"
 
+#include <exception>
+
 namespace agenttx {
 
 Registry& Registry::Process() {
@@ -28,23 +30,31 @@ Status Registry::Acquire(const StoreOptions& options, rocksdb::Env* env,
   }
   slot.is_changing = true;
   lock.unlock();
+  // An opening that throws must not leave others waiting for it.
+  Status status;
+  std::exception_ptr thrown;
   std::shared_ptr<Database> opened;
-  const Status status = Database::Open(options, env, &opened);
+  try {
+    status = Database::Open(options, env, &opened);
+  } catch (...) {
+    thrown = std::current_exception();
+    opened.reset();
+  }
   lock.lock();
-  if (status.ok()) {
-    Slot& filled = slots_[options.path];
-    filled = {opened, 1, false};
+  if (opened != nullptr) {
+    slot = {opened, 1, false};
     *out = std::move(opened);
   } else {
     slots_.erase(options.path);
   }
   changed_.notify_all();
+  if (thrown != nullptr) std::rethrow_exception(thrown);
   return status;
 }
 
-void Registry::Release(const std::shared_ptr<Database>& db) {
+void Registry::Release(const std::shared_ptr<Database>& db) noexcept {
   std::unique_lock<std::mutex> lock(mutex_);
-  const std::string path = db->options().path;
+  const std::string& path = db->options().path;
   const auto found = slots_.find(path);
   if (found == slots_.end() || found->second.db != db || --found->second.users > 0) return;
   found->second.is_changing = true;

@@ -19,7 +19,7 @@ class Registry {
   // `options.path` is canonical. kInvalidArgument: it is open with other durability.
   Status Acquire(const StoreOptions& options, rocksdb::Env* env, std::shared_ptr<Database>* out);
   // The last one shuts the database down before this returns.
-  void Release(const std::shared_ptr<Database>& db);
+  void Release(const std::shared_ptr<Database>& db) noexcept;
 
  private:
   struct Slot {

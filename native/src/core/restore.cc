@@ -51,7 +51,7 @@ class RestoreWork final : public Work {
     return PutHeader(group, tx->name, state_, batch_.payload.value_or(tx->payload));
   }
 
-  void Install() override {
+  void Install() noexcept override {
     const std::string_view payload = batch_.payload.value_or(std::string_view());
     tx->journaled = {};
     tx->reads.ForgetFrom(target_seq_);

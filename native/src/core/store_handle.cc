@@ -12,6 +12,9 @@ namespace agenttx {
 namespace {
 
 Status FromException(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return {Code::kResourceExhausted, "Memory ran out; nothing was changed."};
+  }
   return {Code::kInternal, std::string("The storage failed: ") + error.what() + "."};
 }
 
@@ -151,7 +154,14 @@ class StoreHandle final : public Store {
   Status Claimed(const TransactionName& name, const Call& begin) {
     const std::string encoded = EncodeName(name.ns, name.id);
     const Claims::Answer answer = db_->claims.Claim(encoded, this, false);
-    Status status = begin();
+    Status status;
+    try {
+      status = begin();
+    } catch (...) {
+      if (answer == Claims::Answer::kNew) db_->claims.Release(encoded);
+      throw;
+    }
+    // It is there already, so that this allocates nothing.
     if (status.ok() && answer == Claims::Answer::kOthers) db_->claims.Claim(encoded, this, true);
     if (!status.ok() && answer == Claims::Answer::kNew) db_->claims.Release(encoded);
     return status;
@@ -174,18 +184,15 @@ class StoreHandle final : public Store {
     }
   }
 
-  Status CloseNoThrow() {
+  // Nothing in it allocates: a store that cannot be closed would stay locked for good.
+  Status CloseNoThrow() noexcept {
     if (is_closed_.exchange(true)) return Status::Ok();
-    try {
-      { Gate::Closed wait_for_calls(&db_->gate); }
-      db_->writer->Drain();
-      db_->claims.ReleaseAllOf(this);
-      db_->locks.FreeAllOf(this);
-      Registry::Process().Release(db_);
-      return Status::Ok();
-    } catch (const std::exception& error) {
-      return FromException(error);
-    }
+    { Gate::Closed wait_for_calls(&db_->gate); }
+    db_->writer->Drain();
+    db_->claims.ReleaseAllOf(this);
+    db_->locks.FreeAllOf(this);
+    Registry::Process().Release(db_);
+    return Status::Ok();
   }
 
   const std::shared_ptr<Database> db_;
@@ -201,7 +208,13 @@ Status OpenStoreOn(rocksdb::Env* env, const StoreOptions& options, std::shared_p
     canonical.path = CanonicalPath(options.path);
     std::shared_ptr<Database> db;
     Status status = Registry::Process().Acquire(canonical, env, &db);
-    if (status.ok()) *out = std::make_shared<StoreHandle>(std::move(db));
+    if (!status.ok()) return status;
+    try {
+      *out = std::make_shared<StoreHandle>(db);
+    } catch (...) {
+      Registry::Process().Release(db);
+      throw;
+    }
     return status;
   } catch (const std::exception& error) {
     return FromException(error);

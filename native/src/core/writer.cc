@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <unordered_set>
 
 #include "bytes.h"
@@ -22,10 +23,13 @@ Status StoreStalls() {
           "The storage is behind with its background work; nothing was written. Repeat the call."};
 }
 
-// No exception leaves a work: memory may run out while a large batch is built.
-Status PrepareGuarded(Work* work, Group* group) {
+// No exception leaves it: memory may run out while a large batch is built.
+template <typename Preparation>
+Status Guarded(const Preparation& prepare) {
   try {
-    return work->Prepare(group);
+    return prepare();
+  } catch (const std::bad_alloc&) {
+    return {Code::kResourceExhausted, "Memory ran out; nothing was written."};
   } catch (const std::exception& error) {
     return {Code::kInternal,
             std::string("The change failed: ") + error.what() + ". Nothing was written."};
@@ -56,7 +60,7 @@ Status Writer::Run(Work* work) {
   if (!status.ok()) return status;
   std::unique_lock<std::mutex> lock(queue_mutex_);
   finished_.wait(lock, [&] { return item->is_finished; });
-  return item->status;
+  return std::move(item->status);
 }
 
 Status Writer::Submit(std::unique_ptr<Work> work, Done done) {
@@ -86,28 +90,34 @@ Status Writer::RunInline(Work* work) {
     group.store_audit = db_->store_audit;
   }
   Status status = db_->poison.Check();
-  if (status.ok()) status = PrepareGuarded(work, &group);
-  if (!status.ok()) return status;
-  status = Commit(&group, false, work->no_slowdown);
+  if (status.ok()) status = Guarded([&] { return work->Prepare(&group); });
+  if (status.ok()) status = Guarded([&] { return Seal(&group); });
+  return status.ok() ? Conclude(&group, work) : status;
+}
+
+Status Writer::Conclude(Group* group, Work* work) noexcept {
+  Status status = Commit(group, false, work->no_slowdown);
   if (status.code() == Code::kStorePoisoned) return {work->write_failure, status.message()};
   if (!status.ok()) return status;
   if (work->outcome.ok()) work->Install();
-  return work->outcome;
+  return std::move(work->outcome);
 }
 
-// Writes the group, the store's state with it, and then the anchor.
-Status Writer::Commit(Group* group, bool sync, bool no_slowdown) {
-  if (group->state_changed) {
-    std::string state;
-    AppendU64(&state, group->commit_version);
-    state.append(EncodeChainHead(group->store_audit));
-    const rocksdb::Status added =
-        group->batch.Put(db_->handle(kDefault), ToSlice(kStateKey), state);
-    if (!added.ok()) return FromRocks(added);
-  }
+// The last that is added to a group: the store's state, and the anchor that is written behind it.
+Status Writer::Seal(Group* group) {
+  if (!group->state_changed) return Status::Ok();
+  group->anchor = db_->NextAnchor(group->commit_version, group->store_audit);
+  std::string state;
+  AppendU64(&state, group->commit_version);
+  state.append(EncodeChainHead(group->store_audit));
+  return FromRocks(group->batch.Put(db_->handle(kDefault), ToSlice(kStateKey), state));
+}
+
+// Writes the group and then the anchor.
+Status Writer::Commit(Group* group, bool sync, bool no_slowdown) noexcept {
   Status status = Write(group, sync, no_slowdown);
   if (!status.ok() || !group->state_changed) return status;
-  status = db_->WriteAnchor(group->commit_version, group->store_audit, sync);
+  status = db_->WriteAnchor(group->anchor, sync);
   if (!status.ok()) {
     db_->poison.Set(status.message());
     return db_->poison.Check();
@@ -166,7 +176,7 @@ Writer::Items Writer::TakeGroup() {
   return items;
 }
 
-void Writer::Loop() {
+void Writer::Loop() noexcept {
   for (;;) {
     Items items = TakeGroup();
     if (items.empty()) return;  // stopping and nothing left
@@ -210,7 +220,7 @@ size_t Writer::RunGroup(const Items& items) {
     const ChainHead audit_before = group.store_audit;
     const bool changed_before = group.state_changed;
     group.batch.SetSavePoint();
-    item->status = unusable.ok() ? PrepareGuarded(item->work, &group) : unusable;
+    item->status = unusable.ok() ? Guarded([&] { return item->work->Prepare(&group); }) : unusable;
     if (item->status.ok()) {
       group.batch.PopSavePoint().PermitUncheckedError();
       prepared.push_back(item);
@@ -222,10 +232,13 @@ size_t Writer::RunGroup(const Items& items) {
     group.state_changed = changed_before;
   }
   const auto started = std::chrono::steady_clock::now();
-  const Status written = Commit(&group, true, false);
+  const Status sealed = Guarded([&] { return Seal(&group); });
+  const Status written = sealed.ok() ? Commit(&group, true, false) : Status::Ok();
   last_write_time_ = std::chrono::steady_clock::now() - started;
   for (Queued* item : prepared) {
-    if (!written.ok()) {
+    if (!sealed.ok()) {
+      item->status = sealed;
+    } else if (!written.ok()) {
       item->status = {item->work->write_failure, written.message()};
     } else {
       if (item->work->outcome.ok()) item->work->Install();
@@ -244,7 +257,7 @@ void Writer::Finish(const Items& items, size_t count) {
     last_group_size_ = count;
   }
   for (size_t i = 0; i < count; i++) {
-    if (items[i]->done) items[i]->done(items[i]->status);
+    if (items[i]->done) items[i]->done(std::move(items[i]->status));
   }
   {
     std::lock_guard<std::mutex> lock(queue_mutex_);

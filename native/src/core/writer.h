@@ -4,6 +4,8 @@
 // second
 //    would not see the first in the database.
 // G2 Nobody hears of a change before it is written (and synced), and before the anchor is (N2).
+// G3 Once a write has begun nothing is thrown: an exception tells the caller that nothing was
+//    written. Out of memory there ends the process (W2).
 #pragma once
 
 #include <atomic>
@@ -47,9 +49,11 @@ class Writer {
 
   Status RunInline(Work* work);
   Status Write(Group* group, bool sync, bool no_slowdown);
-  Status Commit(Group* group, bool sync, bool no_slowdown);
+  Status Seal(Group* group);
+  Status Commit(Group* group, bool sync, bool no_slowdown) noexcept;
+  Status Conclude(Group* group, Work* work) noexcept;
   Status Enqueue(std::shared_ptr<Queued> item);
-  void Loop();
+  void Loop() noexcept;
   Items TakeGroup();
   size_t RunGroup(const Items& items);
   void Finish(const Items& items, size_t count);

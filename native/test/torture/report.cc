@@ -23,7 +23,7 @@ constexpr int kDeathsMax = 20;
 
 const char* const kCounterNames[] = {"cycles",   "fired",     "refused", "right",  "prefix",
                                      "noticed",  "unnoticed", "acts",    "images", "reopened",
-                                     "complete", "pairs",     "decoded"};
+                                     "complete", "pairs",     "decoded", "ended"};
 
 std::string Escaped(const char* text) {
   std::string out;

@@ -22,6 +22,7 @@ enum Counter : int {
   kScripts,    // scripts whose every index was reached
   kPairs,      // pairs of keys compared
   kDecoded,    // mutated records decoded
+  kEnded,      // processes that ended themselves
   kCounterCount
 };
 

@@ -24,6 +24,7 @@ void RunFaults(const Run& run);
 void RunPower(const Run& run);
 void RunDamage(const Run& run);
 void RunFuzz(const Run& run);
+void RunMemory(const Run& run);
 
 // Random numbers of one case: the same for a seed and a number, whatever ran before.
 inline std::mt19937_64 RandomOf(uint64_t seed, uint64_t number) {

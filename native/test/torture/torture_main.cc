@@ -1,6 +1,6 @@
 // Runs one suite on the core:
-//   agenttx_torture faults|power|damage|fuzz [--seconds N] [--seed S] [--from CURSOR] [--script
-//   NAME]
+//   agenttx_torture faults|power|damage|fuzz|memory [--seconds N] [--seed S] [--from CURSOR]
+//   [--script NAME]
 // The last line is one JSON object; its cursor is where the next run goes on. Exit code 1: a
 // promise was broken.
 #include <cstdio>
@@ -16,10 +16,14 @@ namespace agenttx::torture {
 namespace {
 
 int Main(int argc, char** argv) {
-  static const std::map<std::string, void (*)(const Run&)> suites = {
-      {"faults", RunFaults}, {"power", RunPower}, {"damage", RunDamage}, {"fuzz", RunFuzz}};
+  static const std::map<std::string, void (*)(const Run&)> suites = {{"faults", RunFaults},
+                                                                     {"power", RunPower},
+                                                                     {"damage", RunDamage},
+                                                                     {"fuzz", RunFuzz},
+                                                                     {"memory", RunMemory}};
   const auto suite = suites.find(argc > 1 ? argv[1] : "");
-  if (suite == suites.end()) throw std::runtime_error("name a suite: faults, power, damage, fuzz");
+  if (suite == suites.end())
+    throw std::runtime_error("name a suite: faults, power, damage, fuzz, memory");
   Report report;
   Run run;
   run.report = &report;

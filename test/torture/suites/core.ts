@@ -118,6 +118,17 @@ export const coreSuites: readonly Suite[] = [
       })),
   },
   {
+    name: "memory",
+    about: "memory runs out at every allocation of the core, in every script (A7)",
+    run: (run) =>
+      runCore("memory", run, (figures, cycles) => ({
+        "at least 20 cases": cycles >= 20,
+        "memory ran out in all but the last case of a script":
+          figure(figures, "fired") + figure(figures, "complete") >= cycles,
+        "an act worked when it was repeated": figure(figures, "right") > 0,
+      })),
+  },
+  {
     name: "fuzz",
     about: "keys and records, random and mutated (Z1, Z2)",
     run: (run) =>
