@@ -5,12 +5,13 @@
 
 import type { CleanHint } from "@agenttx/model";
 import { detailOf } from "./detail.js";
-import type { Finding } from "./finding.js";
+import { better, type Finding } from "./finding.js";
 import { normalise } from "./normalise.js";
 import { readString } from "./read-string.js";
+import type { Groups } from "./read-text.js";
 import { segmentsOf } from "./segments.js";
 import { sentence } from "./sentences.js";
-import { isObject, type Plain, toPlain } from "./structure/plain.js";
+import { isObject, toPlain } from "./structure/plain.js";
 import { readStructure } from "./structure/read-structure.js";
 
 const CLASS_NAME = /^[A-Z][A-Za-z0-9]{2,63}$/;
@@ -44,19 +45,23 @@ function ofValue(raw: unknown): CleanHint {
       : toHint(null, null);
   }
   const found = readStructure(plain);
-  const words = wordsOf(plain);
-  if (words === null) return toHint(found, null);
+  if (!isObject(plain) || typeof plain.message !== "string") return toHint(found, null);
+  const message = normalise(plain.message);
+  const { name } = plain;
+  const isNamed = typeof name === "string" && name !== "" && name !== "Error";
+  // In the form in which it would have been printed.
+  const words = isNamed ? normalise(`${name}: ${plain.message}`) : message;
   const groups = segmentsOf(words);
-  return toHint(found ?? readString(words, groups), detailOf(words, groups));
+  const isSettled = found !== null && found.keys.length > 0;
+  const read = isSettled ? found : better(found, readNamed(words, groups, message));
+  return toHint(read, detailOf(words, groups));
 }
 
-// An error object in the form in which it would have been printed.
-function wordsOf(plain: Plain): string | null {
-  if (!isObject(plain)) return null;
-  const message = typeof plain.message === "string" ? plain.message : null;
-  const name = typeof plain.name === "string" && plain.name !== "" ? plain.name : null;
-  if (message === null) return null;
-  return normalise(name === null || name === "Error" ? message : `${name}: ${message}`);
+// A name in front hides the form of a message that is a body, a response or another error's print.
+function readNamed(words: string, groups: Groups, message: string): Finding | null {
+  const found = readString(words, groups);
+  if (words === message || (found !== null && found.keys.length > 0)) return found;
+  return better(readString(message, segmentsOf(message)), found);
 }
 
 function toHint(found: Finding | null, detail: string | null): CleanHint {

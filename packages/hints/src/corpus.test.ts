@@ -1,9 +1,11 @@
 // Goal: the rules hold on real errors. Method: three labelled sets (a handed one, two of our own)
-// are graded like a user would: the key exactly, the category among the accepted ones.
+// are graded like a user would: the key exactly, the category among the accepted ones. Each is tried
+// as handed, thrown as an Error and between other lines.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { cleanError } from "./clean-error.js";
+import { logged, thrown } from "./testdata/forms.js";
 
 interface Labelled {
   readonly id: string;
@@ -27,7 +29,7 @@ function load(name: string): Labelled[] {
     .map((line) => JSON.parse(line) as Labelled);
 }
 
-function grade(lines: readonly Labelled[]) {
+function grade(lines: readonly Labelled[], form: (raw: unknown) => unknown) {
   const wrong = {
     category: 0,
     key: 0,
@@ -36,7 +38,7 @@ function grade(lines: readonly Labelled[]) {
     leaked: [] as string[],
   };
   for (const { id, raw, retryable, expect: label } of lines) {
-    const hint = cleanError(raw);
+    const hint = cleanError(form(raw));
     const categories = [label.category, ...(label.category_also ?? [])];
     if (!categories.includes(hint.category)) wrong.category++;
     const names = [...label.keys, ...(label.key === null ? [] : [label.key])];
@@ -49,13 +51,23 @@ function grade(lines: readonly Labelled[]) {
   return wrong;
 }
 
-describe.each([
+const SETS: readonly (readonly [string, number])[] = [
   ["handed", 227],
   ["own", 269],
   ["own-second", 253],
-])("the corpus %s", (name, size) => {
+];
+const FORMS: readonly (readonly [string, (raw: unknown) => unknown])[] = [
+  ["as handed", (raw) => raw],
+  ["thrown", thrown],
+  ["logged", logged],
+];
+const CASES = SETS.flatMap(([name, size]) =>
+  FORMS.map(([title, form]) => ({ name, size, title, form })),
+);
+
+describe.each(CASES)("the corpus $name, $title", ({ name, size, form }) => {
   const lines = load(name);
-  const wrong = grade(lines);
+  const wrong = grade(lines, form);
 
   it("is complete", () => expect(lines).toHaveLength(size));
 
@@ -73,7 +85,7 @@ describe.each([
 
   it("redacts what it keeps in detail (H6)", () => {
     const kept = lines.filter(({ raw, expect: label }) => {
-      const detail = cleanError(raw).detail ?? "";
+      const detail = cleanError(form(raw)).detail ?? "";
       return label.must_not_contain.some(
         (text) => /\d{4}|@|SECRET/.test(text) && detail.includes(text),
       );

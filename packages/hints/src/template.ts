@@ -15,7 +15,11 @@
 const QUOTE = "\\\\{0,3}[\"'`´«»„“”‘’『』「」]";
 const NAME = "[^\\s\"'`´«»„“”‘’『』「」(){}<>,;:=|\\\\!?&%^~+。，、：；（）]";
 const PART = "[^\\s\"'`´«»„“”‘’『』「」(){}<>,;:=|\\\\!?&%^~+.]";
-const BOUNDARY = "(?:^|[\\n:;,.!([{>=]\\s{0,4}|(?:[-*•✖→#]|--)\\s)";
+// What a sentence can begin behind. A dot or a bracket inside of a name is none; a quotation mark is
+// one where a printed structure has a text, not where a sentence quotes somebody (H3).
+const BOUNDARY =
+  "(?:^|[\\n:;,!({>=]\\s{0,4}|(?<![\\w\\]])\\[\\s{0,4}|\\.\\s{1,4}" +
+  `|(?:[,([{]|${QUOTE}(?::|=>?))\\s{0,4}${QUOTE}|(?:[-*•✖→#]|--)\\s)`;
 
 // The qualifiers before a column, and a quoted name with spaces: that one is never named.
 const OUTER = `(?:${PART}{1,64}(?:${QUOTE})?\\.(?:${QUOTE})?){0,4}`;
