@@ -14,7 +14,7 @@ describe("an error that a tool throws under its own class", () => {
     ['{"errors":[{"path":["qty"],"message":"must be positive"}]}', "invalid_value", "qty"],
     ['HTTP/1.1 429 Too Many Requests\nRetry-After: 7\n\n{"message":"slow down"}', "rate_limited"],
     ["KeyError: 'customer_id'", "missing_field", "customer_id"],
-  ])("keeps what its message %j says", (message, category, key = null) => {
+  ] as const)("keeps what its message %j says", (message, category, key: string | null = null) => {
     expect(cleanError(new ToolError(message))).toMatchObject({ category, key });
     expect(cleanError(message)).toMatchObject({ category, key });
   });
