@@ -254,9 +254,9 @@ Status Database::Reopen() {
   warnings_.clear();
   try {
     status = OpenRocks();
-  } catch (...) {
+  } catch (const std::exception& error) {
     CloseRocks();
-    throw;
+    status = {Code::kResourceExhausted, std::string("it was not reopened whole: ") + error.what()};
   }
   if (status.ok()) {
     poison.Clear();

@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <new>
+#include <utility>
 
 #include "bytes.h"
 #include "database.h"
@@ -83,6 +85,33 @@ uint64_t BytesOfFolder(const std::string& path) {
   return sum;
 }
 
+// Takes away what was not finished, on every way out, an exception included.
+class Unfinished {
+ public:
+  explicit Unfinished(std::string path) : path_(std::move(path)) { Remove(); }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished() {
+    try {
+      if (!path_.empty()) Remove();
+    } catch (const std::bad_alloc&) {
+      // The next copy of this name takes it away.
+    }
+  }
+
+  const std::string& path() const { return path_; }
+  void MovedTo(std::string path) noexcept { path_ = std::move(path); }
+  void Keep() { path_.clear(); }
+
+ private:
+  void Remove() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+
+  std::string path_;
+};
+
 }  // namespace
 
 Status CreateCheckpoint(Database* db, const std::string& path) {
@@ -92,20 +121,18 @@ Status CreateCheckpoint(Database* db, const std::string& path) {
                                         " exists; name a folder that does not. Nothing was "
                                         "written."};
   }
-  const std::string partial = path + ".partial";
-  fs::remove_all(partial, error);
-  Status status = WriteCopy(db, partial);
-  if (status.ok()) {
-    fs::rename(partial, path, error);
-    if (error) {
-      status = {Code::kInternal, "Cannot rename " + partial + ": " + error.message() + "."};
-    } else {
-      // Its new name is on disk too before anybody relies on the copy.
-      status = SyncFolder(path);
-      if (!status.ok()) fs::remove_all(path, error);
-    }
+  Unfinished copy(path + ".partial");
+  Status status = WriteCopy(db, copy.path());
+  if (!status.ok()) return status;
+  std::string final_path = path;
+  fs::rename(copy.path(), path, error);
+  if (error) {
+    return {Code::kInternal, "Cannot rename " + copy.path() + ": " + error.message() + "."};
   }
-  if (!status.ok()) fs::remove_all(partial, error);
+  copy.MovedTo(std::move(final_path));
+  // Its new name is on disk too before anybody relies on the copy.
+  status = SyncFolder(path);
+  if (status.ok()) copy.Keep();
   return status;
 }
 

@@ -5,7 +5,8 @@
 //    would not see the first in the database.
 // G2 Nobody hears of a change before it is written (and synced), and before the anchor is (N2).
 // G3 Once a write has begun nothing is thrown: an exception tells the caller that nothing was
-//    written. Out of memory there ends the process (W2).
+//    written. Out of memory there ends the process (W2), and so it does in the writer thread's own
+//    lists, which have no caller to tell.
 #pragma once
 
 #include <atomic>

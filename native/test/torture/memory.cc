@@ -4,18 +4,16 @@
 // ends itself in place of an answer that could be wrong: what is on disk is then before or after.
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <new>
-#include <sstream>
 #include <stdexcept>
 
 #include "allocations.h"
+#include "child.h"
 #include "reference.h"
 #include "suites.h"
 #include "test_case.h"
@@ -35,73 +33,11 @@ struct Trail {
   std::atomic<size_t> act;
 };
 
-// RocksDB's threads do not survive a fork, so that a process that forks must never have had any.
-// Returns what waitpid says.
-template <typename Body>
-int InChild(const Body& body) {
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("cannot fork");
-  if (child == 0) {
-    int code = 1;
-    try {
-      code = body();
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "torture memory: %s\n", error.what());
-    }
-    _exit(code);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return status;
-}
-
-bool HasEndedWith(int status, int code) { return WIFEXITED(status) && WEXITSTATUS(status) == code; }
-
 constexpr int kDone = 0;
 constexpr int kNothingFailed = 3;  // the number was beyond all allocations
 
-void WriteText(std::ostream* out, const std::string& text) { *out << text.size() << ' ' << text; }
-
-std::string ReadText(std::istream* in) {
-  size_t size = 0;
-  *in >> size;
-  in->get();
-  std::string text(size, '\0');
-  in->read(text.data(), static_cast<std::streamsize>(size));
-  return text;
-}
-
-// What the store holds after each act of an undisturbed run, by way of a file.
-std::vector<Parts> ReferenceOf(const Script& script, const std::string& folder) {
-  const std::string path = folder + "-reference";
-  const int status = InChild([&] {
-    const Reference reference = RunReference(script, folder);
-    std::ofstream out(path, std::ios::binary);
-    for (const Parts& parts : reference.after) {
-      out << parts.size() << ' ';
-      for (const auto& [name, content] : parts) {
-        WriteText(&out, name);
-        WriteText(&out, content);
-      }
-    }
-    return out.flush() ? kDone : 1;
-  });
-  if (!HasEndedWith(status, kDone)) throw std::runtime_error(script.name + " fails undisturbed");
-  std::ifstream in(path, std::ios::binary);
-  std::vector<Parts> after(script.acts.size());
-  for (Parts& parts : after) {
-    size_t count = 0;
-    in >> count;
-    for (size_t i = 0; i < count; i++) {
-      const std::string name = ReadText(&in);
-      parts[name] = ReadText(&in);
-    }
-  }
-  if (!in) throw std::runtime_error("cannot read " + path);
-  std::filesystem::remove(path);
-  return after;
-}
+// What a child throws, it tells; the case is then judged by its exit code.
+void Tell(const std::string& what) { std::fprintf(stderr, "torture memory: %s\n", what.c_str()); }
 
 class MemoryCase {
  public:
@@ -120,11 +56,13 @@ class MemoryCase {
   bool Execute() {
     trail_->act = 0;
     memory_.FailAt(shortage_, number_);
-    const int status = InChild([&] {
-      run_.report->At(name_);
-      std::set_terminate([] { std::abort(); });
-      return Child();
-    });
+    const int status = RunInChild(
+        [&] {
+          run_.report->At(name_);
+          std::set_terminate([] { std::abort(); });
+          return Child();
+        },
+        Tell);
     memory_.Pause();  // it may have died while they counted
     run_.report->Add(kCycles);
     if (memory_.has_failed()) run_.report->Add(kFired);
@@ -264,23 +202,30 @@ class MemoryCase {
 
   void JudgeDead() {
     const size_t i = trail_->act;
-    const int status = InChild([&] {
-      run_.report->At(name_ + ", looked at after its end");
-      Parts actual;
-      const Status seen = ObserveFiles(script_, OptionsOfCase().path, &actual);
-      const bool is_new = i == 0;
-      if (!seen.ok() && !is_new) {
-        Violate("ended in " + script_.acts[i].name + ", and cannot be read: " + seen.message());
-      } else if (seen.ok() && !IsAllowed(script_.acts[i], StateBefore(i), after_[i], actual)) {
-        Violate("ended in " + script_.acts[i].name +
-                " and left neither before nor after: " + Difference(StateBefore(i), actual));
-      } else {
-        run_.report->Add(kEnded);
-        std::fprintf(stderr, "%s: ended in %s\n", name_.c_str(), script_.acts[i].name.c_str());
-      }
-      return kDone;
-    });
+    const int status = RunInChild(
+        [&] {
+          run_.report->At(name_ + ", looked at after its end");
+          LookAt(i);
+          return kDone;
+        },
+        Tell);
     if (!HasEndedWith(status, kDone)) Violate("what it left could not be looked at");
+  }
+
+  // What act `i` left when the process ended in it: readable, and before or after.
+  void LookAt(size_t i) {
+    const Act& act = script_.acts[i];
+    Parts actual;
+    const Status seen = ObserveFiles(script_, OptionsOfCase().path, &actual);
+    if (!seen.ok()) {
+      Violate("ended in " + act.name + ", and cannot be read: " + seen.message());
+    } else if (!IsAllowed(act, StateBefore(i), after_[i], actual)) {
+      Violate("ended in " + act.name +
+              " and left neither before nor after: " + Difference(StateBefore(i), actual));
+    } else {
+      run_.report->Add(kEnded);
+      Tell(name_ + ": ended in " + act.name);
+    }
   }
 
   const Run& run_;
@@ -317,7 +262,7 @@ void RunMemory(const Run& run) {
   for (uint64_t pair = run.report->cursor() >> 32; pair < scripts.size() * kKinds; pair++) {
     const Script& script = scripts[pair / kKinds];
     if (script.name.find(run.filter) == std::string::npos) continue;
-    const std::vector<Parts> after = ReferenceOf(script, folder + "/case");
+    const std::vector<Parts> after = StatesOfReference(script, folder + "/case");
     for (;; number++) {
       run.report->SetCursor(pair << 32 | number);
       if (run.is_over()) {

@@ -1,13 +1,31 @@
 // Owns undisturbed runs; see reference.h.
 #include "reference.h"
 
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
+#include "child.h"
 #include "test_case.h"
 #include "tree.h"
 
 namespace agenttx::torture {
+
+namespace {
+
+void WriteText(std::ostream* out, const std::string& text) { *out << text.size() << ' ' << text; }
+
+std::string ReadText(std::istream* in) {
+  size_t size = 0;
+  *in >> size;
+  in->get();
+  std::string text(size, '\0');
+  in->read(text.data(), static_cast<std::streamsize>(size));
+  return text;
+}
+
+}  // namespace
 
 Status ObserveFiles(const Script& script, const std::string& store_path, Parts* parts) {
   StoreOptions options = script.options;
@@ -64,6 +82,40 @@ Reference RunReference(const Script& script, const std::string& folder) {
   }
   RemoveTree(copy);
   return reference;
+}
+
+std::vector<Parts> StatesOfReference(const Script& script, const std::string& folder) {
+  const std::string path = folder + "-reference";
+  const auto tell = [](const std::string& what) {
+    std::fprintf(stderr, "torture: %s\n", what.c_str());
+  };
+  const auto write = [&] {
+    const Reference reference = RunReference(script, folder);
+    std::ofstream out(path, std::ios::binary);
+    for (const Parts& parts : reference.after) {
+      out << parts.size() << ' ';
+      for (const auto& [name, content] : parts) {
+        WriteText(&out, name);
+        WriteText(&out, content);
+      }
+    }
+    return out.flush() ? 0 : kHasThrown;
+  };
+  if (!HasEndedWith(RunInChild(write, tell), 0))
+    throw std::runtime_error(script.name + " fails undisturbed");
+  std::ifstream in(path, std::ios::binary);
+  std::vector<Parts> after(script.acts.size());
+  for (Parts& parts : after) {
+    size_t count = 0;
+    in >> count;
+    for (size_t i = 0; i < count; i++) {
+      const std::string name = ReadText(&in);
+      parts[name] = ReadText(&in);
+    }
+  }
+  if (!in) throw std::runtime_error("cannot read " + path);
+  std::filesystem::remove(path);
+  return after;
 }
 
 }  // namespace agenttx::torture

@@ -21,6 +21,10 @@ struct Reference {
 // does not answer as expected.
 Reference RunReference(const Script& script, const std::string& folder);
 
+// `after` of an undisturbed run, made in a process of its own and brought back in a file beside
+// `folder`: for a caller that forks (child.h).
+std::vector<Parts> StatesOfReference(const Script& script, const std::string& folder);
+
 // What the store in `store_path` holds, seen on a copy of its files.
 Status ObserveCopy(const Script& script, const std::string& store_path, const std::string& copy,
                    Parts* parts);

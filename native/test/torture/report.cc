@@ -13,6 +13,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "child.h"
+
 namespace agenttx::torture {
 namespace {
 
@@ -97,21 +99,10 @@ std::string Report::Json(const std::string& suite, uint64_t seed, double seconds
 
 void Report::InWorkers(const std::function<bool()>& work) {
   for (int deaths = 0; deaths < kDeathsMax; deaths++) {
-    std::fflush(nullptr);
-    const pid_t child = fork();
-    if (child < 0) throw std::runtime_error("cannot fork");
-    if (child == 0) {
-      int code = 1;
-      try {
-        code = work() ? 0 : 2;
-      } catch (const std::exception& error) {
-        Violation(std::string(shared_->at) + ": " + error.what());
-      }
-      _exit(code);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) != 1) return;
+    const int status = RunInChild(
+        [&] { return work() ? 0 : 2; },
+        [&](const std::string& what) { Violation(std::string(shared_->at) + ": " + what); });
+    if (WIFEXITED(status) && !HasEndedWith(status, kHasThrown)) return;
     if (WIFSIGNALED(status)) {
       Violation(std::string(shared_->at) + ": the process died of signal " +
                 std::to_string(WTERMSIG(status)));

@@ -2,32 +2,9 @@
 // are graded like a user would: the key exactly, the category among the accepted ones. Each is tried
 // as handed, thrown as an Error and between other lines.
 
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { cleanError } from "./clean-error.js";
-import { logged, thrown } from "./testdata/forms.js";
-
-interface Labelled {
-  readonly id: string;
-  readonly raw: unknown;
-  readonly retryable: boolean;
-  readonly expect: {
-    readonly category: string;
-    readonly category_also?: readonly string[];
-    readonly key: string | null;
-    readonly keys: readonly string[];
-    readonly must_not_contain: readonly string[];
-    readonly null_ok?: boolean;
-  };
-}
-
-function load(name: string): Labelled[] {
-  const text = readFileSync(new URL(`testdata/${name}.jsonl`, import.meta.url), "utf8");
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Labelled);
-}
+import { FORMS, type Labelled, load, SETS } from "./testdata/labelled.js";
 
 function grade(lines: readonly Labelled[], form: (raw: unknown) => unknown) {
   const wrong = {
@@ -51,16 +28,6 @@ function grade(lines: readonly Labelled[], form: (raw: unknown) => unknown) {
   return wrong;
 }
 
-const SETS: readonly (readonly [string, number])[] = [
-  ["handed", 227],
-  ["own", 269],
-  ["own-second", 253],
-];
-const FORMS: readonly (readonly [string, (raw: unknown) => unknown])[] = [
-  ["as handed", (raw) => raw],
-  ["thrown", thrown],
-  ["logged", logged],
-];
 const CASES = SETS.flatMap(([name, size]) =>
   FORMS.map(([title, form]) => ({ name, size, title, form })),
 );
