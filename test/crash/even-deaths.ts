@@ -48,12 +48,13 @@ export async function evenDeaths(
       noteEnd(report, end, death);
       evenness.alive = end.byFault ? 0 : evenness.alive + 1;
       if (evenness.alive < ALIVE_MAX) continue;
-      evenness.goal += ROUND;
+      evenness.goal = evenness.goal < ROUND ? ROUND : evenness.goal + ROUND;
       evenness.alive = 0;
     }
   });
 }
 
+/** The first round is one death at each point: a short run sees as many of them as it has lives. */
 export function startEven(): Evenness {
-  return { goal: ROUND, alive: 0 };
+  return { goal: 1, alive: 0 };
 }
