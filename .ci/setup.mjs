@@ -61,17 +61,21 @@ function dependencyKey() {
   return hash.update(process.version).digest("hex");
 }
 
+/** Headers that came with this Node: an addon that has no prebuilt form is built without a download. */
+function ownHeaders() {
+  const prefix = dirname(dirname(process.execPath));
+  const isSet = process.env.npm_config_nodedir !== undefined;
+  const has = existsSync(join(prefix, "include", "node", "node.h"));
+  return isSet || !has ? {} : { npm_config_nodedir: prefix };
+}
+
 function installDependencies() {
   const key = dependencyKey();
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === key) return;
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  run("installing dependencies", "npx", [
-    "--yes",
-    manifest.packageManager,
-    "install",
-    "--frozen-lockfile",
-    "--reporter=append-only",
-  ]);
+  const install = ["install", "--frozen-lockfile", "--reporter=append-only"];
+  const args = ["--yes", manifest.packageManager, ...install];
+  run("installing dependencies", "npx", args, ownHeaders());
   mkdirSync(dirname(stampFile), { recursive: true });
   writeFileSync(stampFile, key);
 }
