@@ -266,8 +266,9 @@ void RunMemory(const Run& run) {
     const std::vector<Parts> after = StatesOfReference(script, folder + "/case");
     for (;; number++) {
       run.report->SetCursor(pair << 32 | number);
-      // On a slow machine it takes longer rather than prove little.
-      if (run.is_over() && run.report->Get(kCycles) >= kCasesMin) {
+      // On a slow machine it takes longer rather than prove little; a violation is proof enough.
+      const bool has_proven = run.report->Get(kCycles) >= kCasesMin || run.report->violations() > 0;
+      if (run.is_over() && has_proven) {
         RemoveTree(folder);
         return;
       }
